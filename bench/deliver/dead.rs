@@ -1,20 +1,22 @@
 //! A dead endpoint with any number of deliveries that wait for it, straight through SQL: copies of one real checkout's
 //! event, each with its own id, place and delivery. The authority, which is stopped meanwhile, finds them as its own.
 
+use std::net::Ipv4Addr;
+
 use authority_domain::id::DeliveryId;
 use bench_kit::database::sqlite_options;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tests::authority::Authority;
 use tests::merchant::Merchant;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 
 /// Opens the endpoint, lets one event be made for it, stops the authority and lets `count` deliveries wait, all due.
-pub(crate) async fn endpoint(authority: &mut Authority, count: u32) {
-    // A port that was somebody's a moment ago and refuses connections now.
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+/// The endpoint's port refuses connections, and is nobody else's, for as long as the socket is kept.
+pub(crate) async fn endpoint(authority: &mut Authority, count: u32) -> TcpSocket {
+    let deaf = TcpSocket::new_v4().unwrap();
+    deaf.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let address = deaf.local_addr().unwrap();
     let merchant = Merchant::create(authority, "dead").await;
     merchant.endpoint(&format!("http://{address}/hook"), &["*"]).await;
     merchant.checkout().await;
@@ -24,6 +26,7 @@ pub(crate) async fn endpoint(authority: &mut Authority, count: u32) {
         Some(path) => sqlite(path, &merchant.id, count).await,
         None => postgres(url, &merchant.id, count).await,
     }
+    deaf
 }
 
 async fn sqlite(path: &str, merchant: &str, count: u32) {

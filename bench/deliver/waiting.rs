@@ -57,7 +57,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     let quiet = Shop::open(database).await;
     let mut burdened = Shop::open(database).await;
     eprintln!("{name}: {} deliveries wait for a dead endpoint", choice.waiting);
-    dead::endpoint(&mut burdened.authority, choice.waiting).await;
+    let _deaf = dead::endpoint(&mut burdened.authority, choice.waiting).await;
     claims(database, &burdened, choice, goals).await;
     burdened.authority.restart().await;
     let shops = [quiet, burdened];
@@ -101,7 +101,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
 async fn claims(database: &Database, burdened: &Shop, choice: &Choice, goals: &mut Goals) {
     let name = database.kind.name();
     let mut light = Shop::open(database).await;
-    dead::endpoint(&mut light.authority, FEW).await;
+    let _deaf = dead::endpoint(&mut light.authority, FEW).await;
     let few = store(&light.authority).await;
     let many = store(&burdened.authority).await;
     let mut took = [Vec::new(), Vec::new()];

@@ -1,7 +1,7 @@
 //! Names and addresses: what cannot be reached, and what must not be.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,15 +17,17 @@ use authority_domain::id::MerchantId;
 use authority_domain::tenant::Tenant;
 use proptest::prelude::*;
 use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpSocket;
 
 use super::scripted_receiver::*;
 
 #[tokio::test]
 async fn a_port_that_nobody_listens_on_is_a_connect_error() {
-    let (listener, port) = listener().await;
-    drop(listener);
+    // Bound and never listening: it refuses, and nobody else on this machine can be given the port meanwhile.
+    let deaf = TcpSocket::new_v4().unwrap();
+    deaf.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
     let client = client(DeliveryLimits::default(), loopback());
-    let report = attempt(&client, &endpoint(&format!("http://127.0.0.1:{port}/"))).await;
+    let report = attempt(&client, &endpoint(&format!("http://{}/", deaf.local_addr().unwrap()))).await;
     assert_eq!((report.outcome, report.status), (AttemptOutcome::ConnectError, None));
     assert_eq!((report.excerpt, report.retry_after_ms), (None, None));
 }
