@@ -67,7 +67,7 @@ impl Reloadable {
 pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), StartError> {
     let (sample, options) = app
         .store
-        .read(|tx: &mut dyn Tx| {
+        .read(|tx: &mut Tx| {
             Box::pin(async move {
                 let mut options = Vec::new();
                 for option in SealedOption::ALL {

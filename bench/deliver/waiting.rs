@@ -143,7 +143,7 @@ async fn claim(store: &Store) -> Duration {
     };
     let (measured, took) = std::sync::mpsc::channel();
     let undone: Result<(), StoreError> = store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 let begun = Instant::now();
                 let leased = tx.delivery_lease_due(&lease).await?;

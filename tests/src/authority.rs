@@ -413,7 +413,7 @@ impl Authority {
         let store = Store::open(&url, Access::Shared).await.unwrap();
         let the_end = Timestamp::from_ms(i64::MAX);
         let gone: Result<u64, StoreError> = store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move { tx.idempotency_purge(the_end, i64::from(u32::MAX)).await })
             })
             .await;

@@ -33,7 +33,7 @@ impl App {
         limit: i64,
     ) -> Result<Vec<DueCheckout>, StoreError> {
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move { tx.checkouts_due(of.as_ref(), until, after.as_ref(), limit).await })
             })
             .await
@@ -44,7 +44,7 @@ impl App {
     /// # Errors
     /// [`StoreError`].
     pub async fn checkouts_next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.store.read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.checkouts_next_due().await })).await
+        self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.checkouts_next_due().await })).await
     }
 
     /// Expires a checkout that is still open and due; returns whether it did.
@@ -73,7 +73,7 @@ impl App {
     /// # Errors
     /// [`StoreError`].
     pub async fn pending_limits(&self) -> Result<Vec<PendingLimit>, StoreError> {
-        self.store.read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.pending_limits().await })).await
+        self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.pending_limits().await })).await
     }
 
     /// A tenant's orders that have been pending for `hours` or longer at `time`, oldest first, after `after`; at
@@ -92,7 +92,7 @@ impl App {
         let tenant = tenant.clone();
         let until = time.plus_ms(-order::flow::pending_ms(hours));
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move { tx.orders_pending(&tenant, until, after.as_ref(), limit).await })
             })
             .await

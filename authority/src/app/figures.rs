@@ -84,7 +84,7 @@ async fn read(app: &App) -> Result<Figures, StoreError> {
     let now = app.now();
     let (queue, endpoints): (QueueFigures, Vec<(String, i64)>) = app
         .store
-        .read_list(move |tx: &mut dyn Tx| {
+        .read_list(move |tx: &mut Tx| {
             Box::pin(async move {
                 Ok::<_, StoreError>((tx.queue_figures(now).await?, tx.endpoint_states().await?))
             })

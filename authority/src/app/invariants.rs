@@ -17,7 +17,7 @@ use authority_domain::invariants::{
 };
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::Snapshot;
+use authority_store::ports::Tx;
 use authority_store::{Inspection, StoreError};
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ pub async fn audit(inspection: &mut Inspection) -> Result<AuditReport, StoreErro
 }
 
 struct Auditor<'t> {
-    tx: &'t mut (dyn Snapshot + 't),
+    tx: &'t mut Tx,
     report: AuditReport,
     tenant: Option<Tenant>,
 }

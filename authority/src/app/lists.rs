@@ -112,13 +112,13 @@ impl App {
         read: F,
     ) -> Result<List, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx, PageOf) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx, PageOf) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
         P: Into<Page<R>> + Send + 'static,
         S: Into<Item>,
     {
         let before = self.position(list, tenant, request)?;
         let wanted = PageOf { tenant: tenant.clone(), before, rows: rows_wanted(request) };
-        let found = self.store.read_list(move |tx: &mut dyn Tx| read(tx, wanted)).await?;
+        let found = self.store.read_list(move |tx: &mut Tx| read(tx, wanted)).await?;
         let Page { rows, looked_to } = found.into();
         let shown = rows.into_iter().map(|(position, row)| Ok((position, show(row)?)));
         let shown = Page { rows: shown.collect::<Result<_, Refusal>>()?, looked_to };
@@ -136,12 +136,12 @@ impl App {
         read: F,
     ) -> Result<List, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx, PageOfAll) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx, PageOfAll) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
         P: Into<PageById<R>> + Send + 'static,
     {
         let before = self.operator_position(list, prefix, request)?;
         let wanted = PageOfAll { before, rows: rows_wanted(request) };
-        let found = self.store.read_list(move |tx: &mut dyn Tx| read(tx, wanted)).await?;
+        let found = self.store.read_list(move |tx: &mut Tx| read(tx, wanted)).await?;
         let PageById { rows, looked_to } = found.into();
         let rows = rows.into_iter().map(show).collect::<Result<_, Refusal>>()?;
         self.operator_page(list, request, PageById { rows, looked_to })

@@ -54,7 +54,7 @@ impl App {
         let watched = watched.clone();
         let text: Result<String, StoreError> = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     match watched {
                         Watched::Platform => tx.platform_mark().await,

@@ -121,7 +121,7 @@ impl App {
         let unknown = "The schema of the database is not the one this program knows.";
         let seen: Result<_, StoreError> = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move { Ok((tx.schema_fits().await?, tx.oldest_unattended(now).await?)) })
             })
             .await;
@@ -142,9 +142,7 @@ impl App {
         }
         let written: Result<(), StoreError> = self
             .store
-            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.write_probe(now).await })
-            })
+            .write_with(Turns::NONE, move |tx: &mut Tx| Box::pin(async move { tx.write_probe(now).await }))
             .await;
         if let Err(error) = written {
             tracing::warn!(%error, "the database takes no writes");

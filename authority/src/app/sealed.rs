@@ -9,7 +9,7 @@
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{AnswerPosition, Sealed, SealedOption, SealedSecret, SecretPosition, Tx};
+use authority_store::ports::{AnswerPosition, SealedOption, SealedSecret, SecretPosition, Tx};
 use authority_store::shards::Turns;
 use serde::Serialize;
 
@@ -54,10 +54,7 @@ pub struct Rewrapped {
 ///
 /// # Errors
 /// [`StoreError`] when it cannot be read.
-pub async fn count_sealed(
-    tx: &mut (impl Sealed + ?Sized + Send),
-    secrets: &SecretBox,
-) -> Result<SealedCount, StoreError> {
+pub async fn count_sealed(tx: &mut Tx, secrets: &SecretBox) -> Result<SealedCount, StoreError> {
     let mut count = SealedCount::default();
     let mut after = None;
     loop {
@@ -117,7 +114,7 @@ impl App {
         let secrets = self.secrets.clone();
         let sealed = self
             .store
-            .read_list(move |tx: &mut dyn Tx| Box::pin(async move { count_sealed(tx, &secrets).await }))
+            .read_list(move |tx: &mut Tx| Box::pin(async move { count_sealed(tx, &secrets).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         Ok(Rewrapped { rewrapped, sealed })
@@ -130,7 +127,7 @@ impl App {
             let from = after.clone();
             let page = self
                 .store
-                .read_list(move |tx: &mut dyn Tx| {
+                .read_list(move |tx: &mut Tx| {
                     Box::pin(async move { tx.sealed_secrets(from.as_ref(), PAGE).await })
                 })
                 .await
@@ -153,7 +150,7 @@ impl App {
             return Ok(0);
         }
         self.store
-            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+            .write_with(Turns::NONE, move |tx: &mut Tx| {
                 Box::pin(async move {
                     let mut moved = 0;
                     for (place, old, new) in &moves {
@@ -173,7 +170,7 @@ impl App {
             let from = after.clone();
             let page = self
                 .store
-                .read_list(move |tx: &mut dyn Tx| {
+                .read_list(move |tx: &mut Tx| {
                     Box::pin(async move { tx.sealed_options(option, from.as_ref(), PAGE).await })
                 })
                 .await
@@ -196,7 +193,7 @@ impl App {
             return Ok(0);
         }
         self.store
-            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+            .write_with(Turns::NONE, move |tx: &mut Tx| {
                 Box::pin(async move {
                     let mut moved = 0;
                     for (endpoint, old, new) in &moves {
@@ -216,7 +213,7 @@ impl App {
             let from = after.clone();
             let page = self
                 .store
-                .read_list(move |tx: &mut dyn Tx| {
+                .read_list(move |tx: &mut Tx| {
                     Box::pin(async move { tx.sealed_answers(from.as_ref(), PAGE).await })
                 })
                 .await
@@ -239,7 +236,7 @@ impl App {
             return Ok(0);
         }
         self.store
-            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+            .write_with(Turns::NONE, move |tx: &mut Tx| {
                 Box::pin(async move {
                     let mut moved = 0;
                     for (place, old, new) in &moves {

@@ -27,7 +27,7 @@ const JUDGED_AT_ONCE: i64 = 20;
 ///
 /// # Errors
 /// Only what the store reports.
-pub(crate) async fn upkeep(tx: &mut dyn Tx, now: Timestamp, limit: i64) -> Result<bool, StoreError> {
+pub(crate) async fn upkeep(tx: &mut Tx, now: Timestamp, limit: i64) -> Result<bool, StoreError> {
     let ended = tx.secrets_expire(now, limit).await?;
     tx.alerts_close_about(&ended, &[AlertCode::SecretOverlapOpen], now).await?;
     let cancelled = tx.deliveries_cancel_stranded(now, limit).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn upkeep(tx: &mut dyn Tx, now: Timestamp, limit: i64) -> Resul
 /// # Errors
 /// Only what the store reports.
 pub(crate) async fn judge_overdue(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     policy: DisablePolicy,
     now: Timestamp,
     dice: &mut StdRng,

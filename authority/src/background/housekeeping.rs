@@ -47,7 +47,7 @@ pub async fn keep_house(
         let mut seed = [0; 32];
         dice.fill(&mut seed);
         let more: Result<bool, StoreError> = store
-            .write(move |tx: &mut dyn Tx| Box::pin(async move { round(tx, disable, now, seed).await }))
+            .write(move |tx: &mut Tx| Box::pin(async move { round(tx, disable, now, seed).await }))
             .await;
         pause = match more {
             Ok(true) => Duration::ZERO,
@@ -62,7 +62,7 @@ pub async fn keep_house(
 
 /// True when there may be more to do.
 async fn round(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     disable: DisablePolicy,
     now: Timestamp,
     seed: [u8; 32],

@@ -64,9 +64,7 @@ impl Presence {
         let id = self.id;
         let left: Result<(), StoreError> = self
             .store
-            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
-                Box::pin(async move { tx.instance_leave(&id).await })
-            })
+            .write_with(Turns::NONE, move |tx: &mut Tx| Box::pin(async move { tx.instance_leave(&id).await }))
             .await;
         if let Err(error) = left {
             tracing::warn!(%error, "the other instances learn of this one's end by its silence");
@@ -77,7 +75,7 @@ impl Presence {
         let id = self.id.clone();
         let instances: i64 = self
             .store
-            .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+            .write_with(Turns::NONE, move |tx: &mut Tx| {
                 Box::pin(async move { tx.instance_beat(&id, FORGET_AFTER_MS).await })
             })
             .await?;

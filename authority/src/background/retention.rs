@@ -55,7 +55,7 @@ async fn round(store: &Store, before: Timestamp, stop: &watch::Receiver<bool>) -
     loop {
         let after = last.take();
         let streams = store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move { tx.retention_streams(after.as_ref(), STREAMS).await })
             })
             .await
@@ -90,7 +90,7 @@ enum Step {
 async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Option<u64>, StoreError> {
     let of = tenant.clone();
     let oldest = store
-        .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.retention_oldest(&of, EVENTS_MAX).await }))
+        .read(move |tx: &mut Tx| Box::pin(async move { tx.retention_oldest(&of, EVENTS_MAX).await }))
         .await
         .map_err(|error: StoreError| error)?;
     let tenant = tenant.clone();
@@ -101,7 +101,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
         None => Ok(None),
         Some(Step::Remove { through }) => {
             let gone = store
-                .write_with(turns, move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut Tx| {
                     Box::pin(async move { tx.retention_remove(&tenant, through, before).await })
                 })
                 .await
@@ -111,7 +111,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
         }
         Some(Step::Thin(event)) => {
             let gone = store
-                .write_with(turns, move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut Tx| {
                     Box::pin(async move { tx.retention_thin(&event.id, ROWS_MAX / 2).await })
                 })
                 .await
@@ -122,7 +122,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
             // Thinning left only the deliveries that were made with the event: few endpoints, many attempts.
             let through = oldest.first().map_or(0, |event| event.sequence);
             let gone = store
-                .write_with(turns, move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut Tx| {
                     Box::pin(async move { tx.retention_remove(&tenant, through, before).await })
                 })
                 .await

@@ -104,7 +104,7 @@ impl Attempts {
         let State::Running { mut tasks, mut queue, sender } = state else { return };
         drop(sender);
         let waiting = Leases::of(&queue.take_all());
-        let behind: Result<(), StoreError> = store.write(|_: &mut dyn Tx| Box::pin(async { Ok(()) })).await;
+        let behind: Result<(), StoreError> = store.write(|_: &mut Tx| Box::pin(async { Ok(()) })).await;
         let state = std::mem::replace(&mut *locked(&self.0), State::Dead);
         if let State::Stopping(mut not_begun) = state
             && behind.is_ok()
@@ -189,7 +189,7 @@ pub(super) async fn release(store: &Store, leases: Leases) {
         return;
     }
     let released: Result<(), StoreError> = store
-        .write_with(Turns::each(leases.shards), move |tx: &mut dyn Tx| {
+        .write_with(Turns::each(leases.shards), move |tx: &mut Tx| {
             Box::pin(async move {
                 for (token, ids) in &leases.by_token {
                     tx.delivery_lease_release(token, ids).await?;

@@ -162,7 +162,7 @@ async fn look_everywhere(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -
 async fn claim_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> Result<bool, StoreError> {
     let clock = Arc::clone(clock);
     store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 // Read when the writer runs the job: with an earlier time, part of the lease would already be over.
                 claim(tx, Among::All, Timestamp::from_ms(clock.now_ms())).await
@@ -177,7 +177,7 @@ async fn claim_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> Result<bool,
 async fn claim_where_due(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -> Result<bool, StoreError> {
     let now = Timestamp::from_ms(clock.now_ms());
     let due = store
-        .read_list(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoints_due(now).await }))
+        .read_list(move |tx: &mut Tx| Box::pin(async move { tx.endpoints_due(now).await }))
         .await
         .map_err(|error: StoreError| error)?;
     if due.is_empty() {
@@ -187,7 +187,7 @@ async fn claim_where_due(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -
     let (turns, clock) =
         (Turns::some_of(due.iter().map(|(_, merchant)| merchant).collect()), Arc::clone(clock));
     store
-        .write_with(turns, move |tx: &mut dyn Tx| {
+        .write_with(turns, move |tx: &mut Tx| {
             Box::pin(async move { claim(tx, Among::Due(&due), Timestamp::from_ms(clock.now_ms())).await })
         })
         .await

@@ -143,7 +143,7 @@ impl Settler {
             let (job, slots, clock) = (Arc::clone(&work), Arc::clone(&self.slots), Arc::clone(&self.clock));
             let written = self
                 .store
-                .write_with(turns, move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut Tx| {
                     Box::pin(async move {
                         let now = Timestamp::from_ms(clock.now_ms());
                         let (done, holds) = job.0.write(tx, now).await?;
@@ -244,7 +244,7 @@ impl Settler {
 
 /// Leases the next deliveries of the endpoints whose attempts have `ended`.
 async fn lease_next<'e>(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     slots: &Slots,
     ended: impl Iterator<Item = (&'e EndpointId, &'e OfEndpoint)> + Send,
     now: Timestamp,

@@ -88,7 +88,7 @@ impl Verdict {
     /// are held back now.
     pub(super) async fn write(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Tx,
         now: Timestamp,
     ) -> Result<(BTreeSet<EndpointId>, BTreeMap<EndpointId, Hold>), StoreError> {
         let done: BTreeSet<EndpointId> = self
@@ -131,7 +131,7 @@ impl Verdict {
     }
 
     /// Disables the endpoints that the batch says are to be disabled, and opens and closes alerts.
-    async fn act(&self, tx: &mut dyn Tx, judged: &[EndpointVerdict]) -> Result<(), StoreError> {
+    async fn act(&self, tx: &mut Tx, judged: &[EndpointVerdict]) -> Result<(), StoreError> {
         let mut dice = StdRng::from_seed(self.seed);
         let mut closing = BTreeMap::new();
         for one in judged {
@@ -210,7 +210,7 @@ impl EndpointVerdict {
 
     /// Disables the endpoint if the batch says so, and cancels its waiting deliveries. Returns the alert to raise,
     /// unless the endpoint was disabled already.
-    async fn disable(&self, tx: &mut dyn Tx, policy: DisablePolicy) -> Result<Option<Said>, StoreError> {
+    async fn disable(&self, tx: &mut Tx, policy: DisablePolicy) -> Result<Option<Said>, StoreError> {
         let Some(reason) = self.disable else { return Ok(None) };
         let id = &self.of.endpoint_id;
         if !tx.endpoint_disable(id, reason, self.at).await? {

@@ -62,7 +62,7 @@ pub struct Commit<'a> {
 /// # Errors
 /// `payload_too_large` when an event would be too large; otherwise only what the store reports.
 pub async fn commit_changes(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     commit: Commit<'_>,
     dice: &mut (dyn Rng + Send),
 ) -> Result<Committed, Refusal> {
@@ -150,7 +150,7 @@ fn identity(record: &Record) -> (Option<&'static str>, &str, Option<i64>) {
 }
 
 async fn put(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     merchant: &MerchantId,
     record: &Record,
     places: SequenceRange,
@@ -176,7 +176,7 @@ async fn put(
 
 /// Makes the deliveries of the events. Those to the operator's endpoint belong to the operator.
 async fn fan_out(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     tenant: &Tenant,
     subscribers: Vec<Subscriber>,
     events: &[NewEvent],

@@ -6,15 +6,16 @@
 
 use futures_util::future::BoxFuture;
 
+use crate::driver::query;
 use crate::migrations::Found;
-use crate::ports::Snapshot;
+use crate::ports::Tx;
 use crate::store_url::StoreUrl;
 use crate::{StoreError, postgres, sqlite};
 
 /// A database that is inspected.
 #[derive(Debug)]
 pub struct Inspection {
-    connection: Inspected,
+    tx: Tx,
     /// The schema version of the database; 0 when it is empty.
     pub schema_found: i64,
     /// The schema version that this program knows.
@@ -22,12 +23,6 @@ pub struct Inspection {
     /// Whether this program works with the schema of the database: it is the one that it knows, or a newer program has
     /// only added to that.
     pub schema_fits: bool,
-}
-
-#[derive(Debug)]
-enum Inspected {
-    Sqlite(Box<sqlite::DbConnection>),
-    Postgres(Box<postgres::DbConnection>),
 }
 
 impl Inspection {
@@ -39,19 +34,18 @@ impl Inspection {
         match url {
             StoreUrl::Sqlite(path) => {
                 let (conn, found) = sqlite::inspect(path).await?;
-                let connection = Inspected::Sqlite(Box::new(conn.into()));
-                Ok(Self::of(connection, found, sqlite::known_version()))
+                Ok(Self::of(conn.into(), found))
             }
             StoreUrl::Postgres(url) => {
                 let (conn, found) = postgres::inspect(url).await?;
-                let connection = Inspected::Postgres(Box::new(conn.into()));
-                Ok(Self::of(connection, found, postgres::known_version()))
+                Ok(Self::of(conn.into(), found))
             }
         }
     }
 
-    fn of(connection: Inspected, found: Found, schema_known: i64) -> Self {
-        Self { connection, schema_found: found.newest, schema_known, schema_fits: found.fits(schema_known) }
+    fn of(tx: Tx, found: Found) -> Self {
+        let schema_known = (tx.conn.dialect().known_version)();
+        Self { tx, schema_found: found.newest, schema_known, schema_fits: found.fits(schema_known) }
     }
 
     /// The database's own clock in milliseconds since the Unix epoch; `None` where the machine's clock is the only
@@ -60,10 +54,11 @@ impl Inspection {
     /// # Errors
     /// [`StoreError::Unavailable`] when the database does not answer.
     pub async fn clock_ms(&mut self) -> Result<Option<i64>, StoreError> {
-        match &mut self.connection {
-            Inspected::Sqlite(_) => Ok(None),
-            Inspected::Postgres(conn) => Ok(Some(postgres::clock_ms(conn.raw()).await?)),
+        let dialect = self.tx.conn.dialect();
+        if !dialect.has_clock {
+            return Ok(None);
         }
+        Ok(query(format!("SELECT {}", dialect.now_ms)).read_optional(&mut self.tx.conn).await?)
     }
 
     /// Runs `work` inside one read-only transaction, which sees the database at one point in time.
@@ -72,39 +67,24 @@ impl Inspection {
     /// Whatever `work` returned, or that the transaction could not be opened.
     pub async fn snapshot<T, E, F>(&mut self, work: F) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Snapshot) -> BoxFuture<'t, Result<T, E>> + Send,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send,
         E: From<StoreError>,
     {
         // A failure leaves the transaction open: the connection goes with the inspection and is not used again.
-        match &mut self.connection {
-            Inspected::Sqlite(conn) => {
-                run(sqlx::raw_sql("BEGIN").execute(&mut **conn).await)?;
-                let done = work(&mut sqlite::Session::new(conn)).await?;
-                run(sqlx::raw_sql("ROLLBACK").execute(&mut **conn).await)?;
-                Ok(done)
-            }
-            Inspected::Postgres(conn) => {
-                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-                run(sqlx::raw_sql(begin).execute(&mut **conn).await)?;
-                let done = work(&mut postgres::Session::new(conn)).await?;
-                run(sqlx::raw_sql("ROLLBACK").execute(&mut **conn).await)?;
-                Ok(done)
-            }
-        }
+        self.control(self.tx.conn.dialect().begin_snapshot).await?;
+        let done = work(&mut self.tx).await?;
+        self.control("ROLLBACK").await?;
+        Ok(done)
+    }
+
+    async fn control(&mut self, statement: &'static str) -> Result<(), StoreError> {
+        Ok(self.tx.conn.raw().control(statement).await?)
     }
 
     /// Closes the connection.
     pub async fn close(self) {
-        let closed = match self.connection {
-            Inspected::Sqlite(conn) => conn.close().await,
-            Inspected::Postgres(conn) => conn.close().await,
-        };
-        if let Err(error) = closed {
+        if let Err(error) = self.tx.conn.close().await {
             tracing::warn!(error = %error, "the database connection was not closed in order");
         }
     }
-}
-
-fn run<T, E: From<StoreError>>(done: Result<T, sqlx::Error>) -> Result<(), E> {
-    done.map(|_| ()).map_err(|error| StoreError::from(error).into())
 }

@@ -111,7 +111,7 @@ pub(crate) trait Job: Send {
     fn may_repeat(&self) -> bool;
 
     /// Runs inside the open transaction.
-    fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran>;
+    fn run<'t>(&'t mut self, tx: &'t mut Tx) -> BoxFuture<'t, Ran>;
 
     /// Answers the caller; called exactly once, after the commit or the rollback.
     fn answer(self: Box<Self>, end: End);
@@ -177,7 +177,7 @@ impl<F: Send + 'static, T, E> TypedJob<F, T, E> {
 
 impl<F, T, E> Job for TypedJob<F, T, E>
 where
-    F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send,
+    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send,
     T: Send,
     E: JobError,
 {
@@ -197,7 +197,7 @@ where
         self.may_repeat
     }
 
-    fn run<'t>(&'t mut self, tx: &'t mut dyn Tx) -> BoxFuture<'t, Ran> {
+    fn run<'t>(&'t mut self, tx: &'t mut Tx) -> BoxFuture<'t, Ran> {
         Box::pin(async move {
             self.result = None;
             let Some(work) = (self.work)() else { return Ran::Undo };

@@ -10,9 +10,8 @@
 //!
 //! Separate from it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
-#![expect(clippy::duplicate_mod, reason = "one text of the SQL, compiled for each database")]
-
 pub mod commit;
+mod driver;
 mod error;
 pub mod hand_off;
 pub mod inbox;
@@ -26,6 +25,7 @@ mod queue;
 mod readers;
 pub mod shards;
 pub mod slots;
+mod sql;
 mod sqlite;
 mod store;
 mod store_url;

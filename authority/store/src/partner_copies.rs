@@ -39,7 +39,7 @@ pub(crate) struct Hearing {
 /// The partners that get `changes` of `owner`, who has this many active shares. Each has reserved its sequence
 /// numbers.
 pub(crate) async fn hearings(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     owner: &Tenant,
     changes: &[Change],
     active_shares: i64,
@@ -72,7 +72,7 @@ pub(crate) async fn hearings(
 
 /// The active shares of the changed orders.
 async fn shares_of(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     owner: &Tenant,
     changes: &[Change],
     active_shares: i64,
@@ -102,7 +102,7 @@ impl Hearing {
     /// The copies, in the order of the changes.
     pub(crate) async fn copies(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Tx,
         commit: &Commit<'_>,
         parcels: &mut Parcels,
         dice: &mut (dyn Rng + Send),
@@ -132,7 +132,7 @@ pub(crate) struct Parcels(BTreeMap<OrderNumber, Vec<Shipment>>);
 impl Parcels {
     async fn of(
         &mut self,
-        tx: &mut dyn Tx,
+        tx: &mut Tx,
         owner: &Tenant,
         order: &OrderNumber,
     ) -> Result<&[Shipment], StoreError> {

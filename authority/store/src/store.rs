@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::StoreError;
+use crate::driver::Pool;
 use crate::hand_off::{DispatchHandle, DispatchRegistration};
 use crate::job::{CommitListeners, JobError, TypedJob};
 use crate::ports::{Prefetch, Tx};
@@ -59,8 +60,8 @@ impl Store {
                 let opened = sqlite::open(path, access).await?;
                 Ok(Self {
                     writer: Writer::start(vec![Box::new(opened.writing)], &listeners),
-                    record_readers: Readers::Sqlite(opened.record_readers),
-                    list_readers: Readers::Sqlite(opened.list_readers),
+                    record_readers: Readers(Pool::Sqlite(opened.record_readers)),
+                    list_readers: Readers(Pool::Sqlite(opened.list_readers)),
                     listeners,
                     lock: opened.lock.map(Arc::new),
                 })
@@ -69,8 +70,8 @@ impl Store {
                 let opened = postgres::open(url).await?;
                 Ok(Self {
                     writer: Writer::start(opened.writing, &listeners),
-                    record_readers: Readers::Postgres(opened.record_readers),
-                    list_readers: Readers::Postgres(opened.list_readers),
+                    record_readers: Readers(Pool::Postgres(opened.record_readers)),
+                    list_readers: Readers(Pool::Postgres(opened.list_readers)),
                     listeners,
                     lock: None,
                 })
@@ -106,7 +107,7 @@ impl Store {
         if !self.is_only_server() {
             return Ok(0);
         }
-        self.write(|tx: &mut dyn Tx| Box::pin(async move { tx.delivery_lease_release_all().await })).await
+        self.write(|tx: &mut Tx| Box::pin(async move { tx.delivery_lease_release_all().await })).await
     }
 
     /// Runs `work` in a transaction that may be shared with other jobs but fails or succeeds alone, and returns after
@@ -117,7 +118,7 @@ impl Store {
     /// Whatever `work` returned (its writes are undone), or a [`StoreError`] turned into `E` when the database failed.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
         T: Send + 'static,
         E: JobError,
     {
@@ -130,7 +131,7 @@ impl Store {
     /// As [`Store::write`].
     pub async fn write_with<T, E, F>(&self, turns: Turns, work: F) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
         T: Send + 'static,
         E: JobError,
     {
@@ -144,7 +145,7 @@ impl Store {
     /// As [`Store::write`].
     pub async fn write_ahead<T, E, F>(&self, ahead: Prefetch, work: F) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
         T: Send + 'static,
         E: JobError,
     {
@@ -155,7 +156,7 @@ impl Store {
     /// Whether several transactions may write at a time, each with the turns that it holds.
     #[must_use]
     pub fn has_turns(&self) -> bool {
-        matches!(self.record_readers, Readers::Postgres(_))
+        matches!(self.record_readers.0, Pool::Postgres(_))
     }
 
     async fn submit<F, T, E>(
@@ -163,7 +164,7 @@ impl Store {
         (job, answer): (TypedJob<F, T, E>, oneshot::Receiver<Result<T, E>>),
     ) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
         T: Send + 'static,
         E: JobError,
     {
@@ -177,7 +178,7 @@ impl Store {
     /// Whatever `work` returned, or a [`StoreError`] turned into `E` when no reader could be had.
     pub async fn read<T, E, F>(&self, work: F) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
         T: Send + 'static,
         E: JobError,
     {
@@ -190,7 +191,7 @@ impl Store {
     /// As [`Store::read`].
     pub async fn read_list<T, E, F>(&self, work: F) -> Result<T, E>
     where
-        F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
         T: Send + 'static,
         E: JobError,
     {

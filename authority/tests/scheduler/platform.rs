@@ -171,7 +171,7 @@ impl Platform {
         let page: Result<Page<String>, StoreError> = self
             .app
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move { tx.events_page(&shop, &EventFilter::default(), 0, 1000).await })
             })
             .await;

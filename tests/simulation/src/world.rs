@@ -153,7 +153,7 @@ impl World {
             }
             // The writer takes jobs one after the other: what is under way is done when this empty one is.
             let empty: Result<(), StoreError> =
-                self.app.store.write(|_: &mut dyn Tx| Box::pin(async { Ok(()) })).await;
+                self.app.store.write(|_: &mut Tx| Box::pin(async { Ok(()) })).await;
             empty.expect("the database can be written");
         }
     }

@@ -55,7 +55,7 @@ impl App {
             let used = used.to_vec();
             let written: Result<(), StoreError> = self
                 .store
-                .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+                .write_with(Turns::NONE, move |tx: &mut Tx| {
                     Box::pin(async move { tx.api_keys_used(&used).await })
                 })
                 .await;

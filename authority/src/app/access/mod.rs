@@ -92,7 +92,7 @@ impl App {
     async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller), Refusal> {
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.api_key_by_hash(&hash).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.api_key_by_hash(&hash).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let Some((record, merchant)) = found else { return Err(unknown_key()) };
@@ -127,7 +127,7 @@ impl App {
     pub(super) async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         match found {

@@ -70,7 +70,7 @@ impl App {
         let id = id.ok_or_else(|| Refusal::not_found("checkout"))?;
         let found: Option<(Tenant, Checkout)> = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.checkout_find(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.checkout_find(&id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (_, checkout) = found.ok_or_else(|| Refusal::not_found("checkout"))?;

@@ -43,7 +43,7 @@ impl App {
         let (id, first) = (endpoint.clone(), (endpoint.clone(), 0));
         let sealed: Vec<SealedSecret> = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let page = tx.sealed_secrets(Some(&first), SECRETS_MAX).await?;
                     Ok(page.into_iter().filter(|(of, _)| *of == id).map(|(_, secret)| secret).collect())

@@ -80,7 +80,7 @@ impl App {
         let missing = || Refusal::not_found("order");
         let (tenant, number) = tenant.zip(number).ok_or_else(missing)?;
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let order = tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
                     gather(tx, tenant, order, before).await
@@ -97,7 +97,7 @@ impl App {
         let missing = || Refusal::not_found("delivery");
         let id = id.ok_or_else(missing)?;
         self.store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let found = tx.delivery_find(&id).await?.ok_or_else(missing)?;
                     let attempts = tx.delivery_attempts_find(&id).await?;
@@ -117,7 +117,7 @@ impl App {
         let missing = || Refusal::not_found("event");
         let id = id.ok_or_else(missing)?;
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let body = tx.event_find(&id).await?.ok_or_else(missing)?;
                     fates(tx, vec![body]).await
@@ -139,7 +139,7 @@ pub struct DeliveryStory {
 }
 
 async fn gather(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     tenant: Tenant,
     order: Order,
     before: Option<i64>,
@@ -172,7 +172,7 @@ async fn gather(
 }
 
 /// The events of these bodies, newest first, with their deliveries to anybody.
-pub(in crate::app) async fn fates(tx: &mut dyn Tx, mut bodies: Vec<String>) -> Result<EventHistory, Refusal> {
+pub(in crate::app) async fn fates(tx: &mut Tx, mut bodies: Vec<String>) -> Result<EventHistory, Refusal> {
     let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
     let mut truncated = bodies.len() > most;
     bodies.truncate(most);

@@ -41,7 +41,7 @@ impl App {
         let now = self.now();
         let since = now.plus_ms(-RECENT_MS);
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     Ok(Overview {
                         outbox: tx.outbox(now, since, NAMED).await?,
@@ -62,7 +62,7 @@ impl App {
         let now = self.now();
         let (owner, id) = (owner.clone(), id.clone());
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let since = now.plus_ms(-RECENT_MS);
                     let mut figures = tx.endpoint_figures(&owner, now, since, LATENCY_SAMPLE).await?;

@@ -69,7 +69,7 @@ impl App {
         let slug = MerchantFilter { slug: Some(text.clone()), ..MerchantFilter::default() };
         let (merchants, named) = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let merchants = tx.merchants_page(&slug, None, 1).await?;
                     Ok::<_, StoreError>((merchants, tx.records_named(&text, FOUND_MAX).await?))
@@ -125,7 +125,7 @@ impl App {
         let (payment, refund) = (PaymentId::parse(id), RefundId::parse(id));
         let found: Option<(Tenant, String)> = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     if let Some(record) = named {
                         return tx.record_find(&record).await;
@@ -149,7 +149,7 @@ impl App {
     async fn delivery_of_attempt(&self, id: AttemptId) -> Result<Option<DeliveryId>, Refusal> {
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.delivery_of_attempt(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.delivery_of_attempt(&id).await }))
             .await;
         found.map_err(|error: StoreError| Refusal::from(error))
     }
@@ -157,7 +157,7 @@ impl App {
     async fn endpoint_of_recovery(&self, id: RecoveryId) -> Result<Option<EndpointId>, Refusal> {
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_of_recovery(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.endpoint_of_recovery(&id).await }))
             .await;
         found.map_err(|error: StoreError| Refusal::from(error))
     }

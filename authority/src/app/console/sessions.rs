@@ -82,7 +82,7 @@ impl App {
             self.session_entry("console.sign_in", Author::Operator(operator.key_id.clone()), request_id);
         let written: Result<(), StoreError> = self
             .store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     tx.console_session_insert(&session).await?;
                     tx.audit_insert(&entry).await
@@ -102,7 +102,7 @@ impl App {
         let (hash, now) = (secret.hash(STORED), self.now());
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.console_session(&hash).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.console_session(&hash).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let Some((session, key)) = found.filter(|(session, _)| is_running(session, now)) else {
@@ -113,7 +113,7 @@ impl App {
         if noted == Noted::Yes && now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
             let written: Result<(), StoreError> = self
                 .store
-                .write_with(Turns::NONE, move |tx: &mut dyn Tx| {
+                .write_with(Turns::NONE, move |tx: &mut Tx| {
                     Box::pin(async move { tx.console_session_used(&hash, now).await })
                 })
                 .await;
@@ -137,7 +137,7 @@ impl App {
         let entry = self.session_entry("console.sign_out", Author::Operator(key.clone()), request_id);
         let ended: Result<(), StoreError> = self
             .store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     tx.console_session_end(&hash).await?;
                     tx.audit_insert(&entry).await

@@ -27,7 +27,7 @@ impl App {
         let sees_checkpoints = caller.check_scope(&[Scope::SyncRead]).is_ok();
         let observed = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let since = now.plus_ms(-RECENT_MS);
                     let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;

@@ -61,7 +61,7 @@ impl App {
         let tenant = caller.tenant.clone();
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let Some(delivery) = tx.delivery_get(&tenant, &id).await? else { return Ok(None) };
                     if tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.is_none() {

@@ -66,7 +66,7 @@ impl App {
         let id = id.ok_or_else(missing)?;
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let Some(found) = tx.delivery_find(&id).await? else { return Ok(None) };
                     Ok(Some((found, tx.delivery_attempts_find(&id).await?)))

@@ -84,7 +84,7 @@ impl App {
         let now = self.now();
         let ports::Outbox { figures, endpoints } = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move { tx.outbox(now, now.plus_ms(-RECENT_MS), NAMED).await })
             })
             .await

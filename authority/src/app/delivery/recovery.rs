@@ -111,7 +111,7 @@ impl App {
         let (id, tenant) = (id.ok_or_else(missing)?, holder.into().tenant);
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.recovery_get(&tenant, &id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.recovery_get(&tenant, &id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         Answer::record(200, &found.ok_or_else(missing)?)
@@ -194,7 +194,7 @@ impl App {
         let of = tenant.clone();
         let (endpoint, stretch) = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let endpoint = addressed(tx, &of, id).await?;
                     check_enabled(&endpoint)?;
@@ -225,7 +225,7 @@ impl App {
         let (tenant, endpoint, wanted) = (tenant.clone(), endpoint.clone(), wanted.clone());
         let below = stretch.below.min(from + 1 + WINDOWS * WINDOW);
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let part = Stretch { above: from, below };
                     Ok((below - 1, tx.undelivered_count(&tenant, &endpoint, &wanted, part).await?))

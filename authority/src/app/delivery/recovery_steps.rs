@@ -44,7 +44,7 @@ impl App {
     ) -> Result<Vec<RecoveryJob>, StoreError> {
         let after = after.map(|recovery| (recovery.endpoint_id.clone(), recovery.id.clone()));
         self.store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let after = after.as_ref().map(|(endpoint, id)| (endpoint, id));
                     tx.recoveries_running(after, limit).await
@@ -62,7 +62,7 @@ impl App {
         let now = self.now();
         let (endpoint, backlog) = self
             .store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let endpoint = tx.endpoint_get(&tenant, &id).await?;
                     Ok((endpoint, tx.recovery_backlog(&tenant, &id, now, WAITING_MAX).await?))
@@ -115,7 +115,7 @@ impl App {
     ) -> Result<(Vec<Missed>, i64), StoreError> {
         let (job, endpoint, wanted) = (job.clone(), endpoint.clone(), wanted.clone());
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let below = job.stretch.below.min(job.walked_to + 1 + WINDOWS * WINDOW);
                     let part = Stretch { above: job.walked_to, below };

@@ -74,7 +74,7 @@ impl App {
         let wanted = rows_wanted(request);
         let Walked { mut found, next } = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let endpoint = addressed(tx, &of, endpoint).await?;
                     let types = Wanted::of(&endpoint.enabled_events, &filter.types);
@@ -99,7 +99,7 @@ impl App {
 
 /// The part of its stream in which an endpoint can have missed events, limited by time.
 pub(in crate::app) async fn range(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     tenant: &Tenant,
     endpoint: &EndpointId,
     since: Option<Timestamp>,
@@ -118,7 +118,7 @@ pub(in crate::app) async fn range(
 }
 
 async fn walk(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     tenant: &Tenant,
     endpoint: &EndpointId,
     wanted: &Wanted,

@@ -16,7 +16,7 @@ impl App {
     pub async fn endpoints_of(&self, tenant: Tenant) -> Result<Vec<String>, Refusal> {
         let endpoints = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move { tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await })
             })
             .await

@@ -37,7 +37,7 @@ pub(in crate::app) struct Deleted<'a> {
 
 /// The endpoint that a request addresses, if it has the version that the request expects.
 pub(in crate::app) async fn addressed(
-    tx: &mut dyn Tx,
+    tx: &mut Tx,
     tenant: &Tenant,
     id: Option<EndpointId>,
 ) -> Result<Endpoint, Refusal> {

@@ -73,7 +73,7 @@ impl Holder {
 }
 
 /// The limits that the operator set for the owner.
-async fn limits_of(tx: &mut dyn Tx, tenant: &Tenant) -> Result<Limits, Refusal> {
+async fn limits_of(tx: &mut Tx, tenant: &Tenant) -> Result<Limits, Refusal> {
     if tenant.is_operator() {
         return Ok(Limits { endpoints: Some(1), ..Limits::default() });
     }
@@ -82,7 +82,7 @@ async fn limits_of(tx: &mut dyn Tx, tenant: &Tenant) -> Result<Limits, Refusal> 
 }
 
 /// Refuses an endpoint beyond the limit.
-async fn check_count(tx: &mut dyn Tx, tenant: &Tenant, limits: &Limits) -> Result<(), Refusal> {
+async fn check_count(tx: &mut Tx, tenant: &Tenant, limits: &Limits) -> Result<(), Refusal> {
     let limit = limits.endpoints_max();
     if tx.endpoint_count(tenant).await? < limit {
         return Ok(());
@@ -205,7 +205,7 @@ impl App {
         let tenant = holder.into().tenant;
         let endpoint = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?
             .ok_or_else(|| Refusal::not_found("webhook endpoint"))?;

@@ -29,7 +29,7 @@ impl App {
         let id = id.ok_or_else(missing)?;
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.endpoint_find(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.endpoint_find(&id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?
             .ok_or_else(missing)?;
@@ -105,7 +105,7 @@ impl App {
 }
 
 /// The endpoint that a change is about: any merchant's, but not a deleted one.
-async fn addressed(tx: &mut dyn Tx, id: Option<EndpointId>) -> Result<FoundEndpoint, Refusal> {
+async fn addressed(tx: &mut Tx, id: Option<EndpointId>) -> Result<FoundEndpoint, Refusal> {
     let missing = || Refusal::not_found("webhook endpoint");
     let found = tx.endpoint_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
     if found.deleted_at.is_some() { Err(missing()) } else { Ok(found) }

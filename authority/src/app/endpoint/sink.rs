@@ -65,7 +65,7 @@ impl App {
     async fn sink_id(&self) -> Result<Option<EndpointId>, Refusal> {
         let found = self
             .store
-            .read(|tx: &mut dyn Tx| {
+            .read(|tx: &mut Tx| {
                 Box::pin(async move { tx.endpoints_page(&Tenant::operator(), &[], None, 1).await })
             })
             .await

@@ -23,7 +23,7 @@ impl App {
         let tenant = caller.tenant.clone();
         let body = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.event_body(&tenant, &id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.event_body(&tenant, &id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))
@@ -45,7 +45,7 @@ impl App {
         let filtered = filter != EventFilter::default();
         let (walked, found, range) = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     // Read before the rows: a filtered page that finds no more rows has searched up to here.
                     let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
@@ -90,7 +90,7 @@ impl App {
         let tenant = tenant.clone();
         let range = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.stream_range(&tenant).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.stream_range(&tenant).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         Ok(range.latest)
@@ -109,7 +109,7 @@ impl App {
     ) -> Result<Vec<(i64, String)>, Refusal> {
         let tenant = tenant.clone();
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     Ok(tx.events_page(&tenant, &EventFilter::default(), after, limit).await?.rows)
                 })

@@ -51,7 +51,7 @@ impl App {
         let id = id.ok_or_else(|| Refusal::not_found("event"))?;
         let body = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.event_find(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.event_find(&id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))

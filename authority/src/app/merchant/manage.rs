@@ -100,7 +100,7 @@ impl App {
         let id = id.ok_or_else(|| Refusal::not_found("merchant"))?;
         let merchant = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.merchant_get(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.merchant_get(&id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?
             .ok_or_else(|| Refusal::not_found("merchant"))?;

@@ -92,7 +92,7 @@ pub async fn operator_key_create(
     };
     let entry = noted("operator_keys.create", &record.id, None, now, &mut dice);
     store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 tx.operator_key_insert(&record).await?;
                 tx.audit_insert(&entry).await
@@ -108,7 +108,7 @@ pub async fn operator_key_create(
 /// Only what the store reports.
 pub async fn operator_keys_list(store: &Store) -> Result<Vec<ShownOperatorKey>, StoreError> {
     let keys = store
-        .read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.operator_keys().await }))
+        .read_list(|tx: &mut Tx| Box::pin(async move { tx.operator_keys().await }))
         .await
         .map_err(|error: StoreError| error)?;
     Ok(keys.into_iter().map(ShownOperatorKey::from).collect())
@@ -128,7 +128,7 @@ pub async fn operator_key_revoke(
     let now = Timestamp::from_ms(clock.now_ms());
     let entry = noted("operator_keys.revoke", &id, Some(reason), now, &mut generator(dice));
     store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 if tx.operator_key_revoke(&id, now).await? {
                     tx.audit_insert(&entry).await?;

@@ -20,7 +20,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) async fn run<F>(self, tx: &mut dyn Tx, work: F) -> Result<Answer, Refusal>
+    pub(super) async fn run<F>(self, tx: &mut Tx, work: F) -> Result<Answer, Refusal>
     where
         F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send,
     {
@@ -76,7 +76,7 @@ impl Job {
         Ok(())
     }
 
-    async fn keep(self, tx: &mut dyn Tx, answer: &Answer, now: Timestamp) -> Result<(), Refusal> {
+    async fn keep(self, tx: &mut Tx, answer: &Answer, now: Timestamp) -> Result<(), Refusal> {
         let Some(IdempotencyKey { key, fingerprint }) = self.mutation.idempotency else { return Ok(()) };
         let record = IdempotencyRecord {
             scope: self.scope,

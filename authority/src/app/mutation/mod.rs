@@ -58,7 +58,7 @@ pub struct Mutation {
 
 /// What a use case works with inside its transaction.
 pub(super) struct Work<'t> {
-    pub(super) tx: &'t mut dyn Tx,
+    pub(super) tx: &'t mut Tx,
     pub(super) now: Timestamp,
     pub(super) dice: StdRng,
     /// The idempotency key, for records that store it permanently.
@@ -163,14 +163,14 @@ impl Mutation {
         let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
         let ahead = Prefetch { tenant, key, reads, now: app.now() };
         let job = Job { app: app.clone(), scope, mutation: self };
-        app.store.write_ahead(ahead, move |tx: &mut dyn Tx| Box::pin(job.run(tx, work))).await
+        app.store.write_ahead(ahead, move |tx: &mut Tx| Box::pin(job.run(tx, work))).await
     }
 }
 
 impl App {
     /// The tenant of a record.
     pub(super) async fn owner_of(&self, record: OwnedRecord) -> Result<Option<Tenant>, StoreError> {
-        self.store.read(move |tx: &mut dyn Tx| Box::pin(async move { tx.owner_of(&record).await })).await
+        self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.owner_of(&record).await })).await
     }
 }
 
@@ -200,7 +200,7 @@ where
 {
     let app_inside = app.clone();
     app.store
-        .write_with(turns, move |tx: &mut dyn Tx| {
+        .write_with(turns, move |tx: &mut Tx| {
             Box::pin(async move {
                 work(&mut frame(&app_inside, tx, app_inside.now(), None, Cause::default())).await
             })
@@ -210,7 +210,7 @@ where
 
 fn frame<'t>(
     app: &App,
-    tx: &'t mut dyn Tx,
+    tx: &'t mut Tx,
     now: Timestamp,
     key: Option<IdempotencyKey>,
     cause: Cause,

@@ -35,7 +35,7 @@ impl App {
         let (tenant, number) = tenant.zip(number).ok_or_else(|| Refusal::not_found("order"))?;
         let found: Option<(String, i64)> = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.order_body(&tenant, &number).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.order_body(&tenant, &number).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (body, version) = found.ok_or_else(|| Refusal::not_found("order"))?;

@@ -136,7 +136,7 @@ impl App {
         let tenant = caller.tenant.clone();
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.connection_get(&tenant, &id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.connection_get(&tenant, &id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         answer(200, &found.ok_or_else(missing)?, &caller.tenant, self.now())

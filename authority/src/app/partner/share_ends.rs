@@ -42,7 +42,7 @@ impl App {
     pub async fn end_shares_step(&self) -> Result<bool, Refusal> {
         let connections = self
             .store
-            .read(|tx: &mut dyn Tx| Box::pin(async move { tx.connections_to_end(CONNECTIONS).await }))
+            .read(|tx: &mut Tx| Box::pin(async move { tx.connections_to_end(CONNECTIONS).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let any = !connections.is_empty();

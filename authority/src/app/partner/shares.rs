@@ -116,7 +116,7 @@ impl App {
         let tenant = caller.tenant.clone();
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.partner_order(&tenant, &id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.partner_order(&tenant, &id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         Ok(Answer::new(200, shown(&found.ok_or_else(missing)?)?))

@@ -46,7 +46,7 @@ impl App {
         let tenant = caller.tenant.clone();
         let found: Option<(String, i64)> = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_body(&tenant, &id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_body(&tenant, &id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (body, version) = found.ok_or_else(missing)?;
@@ -79,7 +79,7 @@ impl App {
         let id = id.ok_or_else(missing)?;
         let found: Option<(Tenant, Payment)> = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_find(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_find(&id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (tenant, payment) = found.ok_or_else(missing)?;

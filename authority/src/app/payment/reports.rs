@@ -88,7 +88,7 @@ impl App {
         let payment = id.clone();
         let found = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.payment_owned(&payment).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_owned(&payment).await }))
             .await
             .map_err(|error: StoreError| error)?;
         let Some((tenant, payment)) = found else { return Ok((None, Vec::new())) };

@@ -28,7 +28,7 @@ impl App {
         let (tenant, now) = (caller.tenant.clone(), self.now());
         let found: Result<_, StoreError> = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let since = now.plus_ms(-RECENT_MS);
                     let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
@@ -52,7 +52,7 @@ impl App {
         let missing = || Refusal::not_found("event");
         let (tenant, id) = (caller.tenant.clone(), id.ok_or_else(missing)?);
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let body = tx.event_body(&tenant, &id).await?.ok_or_else(missing)?;
                     let history = fates(tx, vec![body]).await?;
@@ -64,11 +64,7 @@ impl App {
 }
 
 /// The same history without what is not the tenant's.
-async fn own(
-    tx: &mut dyn Tx,
-    tenant: &Tenant,
-    mut history: EventHistory,
-) -> Result<EventHistory, StoreError> {
+async fn own(tx: &mut Tx, tenant: &Tenant, mut history: EventHistory) -> Result<EventHistory, StoreError> {
     let mut own = Vec::new();
     for id in std::mem::take(&mut history.urls) {
         if tx.endpoint_get(tenant, &id.0).await?.is_some() {

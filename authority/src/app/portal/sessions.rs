@@ -145,7 +145,7 @@ impl App {
         let entry = self.portal_entry("portal.sign_in", author, request_id, &session.tenant);
         let opened: Result<bool, StoreError> = self
             .store
-            .write_with(Turns::of(&session.tenant.merchant_id), move |tx: &mut dyn Tx| {
+            .write_with(Turns::of(&session.tenant.merchant_id), move |tx: &mut Tx| {
                 Box::pin(async move {
                     let opened = tx.portal_session_open(&link, &stored, now).await?;
                     if opened {
@@ -192,7 +192,7 @@ impl App {
         let entry = self.portal_entry("portal.sign_out", author, request_id, tenant);
         let ended: Result<(), StoreError> = self
             .store
-            .write_with(Turns::of(&tenant.merchant_id), move |tx: &mut dyn Tx| {
+            .write_with(Turns::of(&tenant.merchant_id), move |tx: &mut Tx| {
                 Box::pin(async move {
                     tx.portal_session_end(&id).await?;
                     tx.audit_insert(&entry).await
@@ -205,10 +205,8 @@ impl App {
     /// The link or session with this hash, if nothing has ended it.
     async fn portal_found(&self, hash: [u8; 32]) -> Result<Option<FoundPortalSession>, Refusal> {
         let now = self.now();
-        let found: Result<Option<FoundPortalSession>, StoreError> = self
-            .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.portal_session(&hash).await }))
-            .await;
+        let found: Result<Option<FoundPortalSession>, StoreError> =
+            self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.portal_session(&hash).await })).await;
         Ok(found.map_err(Refusal::from)?.filter(|found| {
             found.session.expires_at > now
                 && found.key_revoked_at.is_none()

@@ -75,7 +75,7 @@ impl App {
 
     /// The refund before the report's turn. Its tenant, its order and its processor never change.
     async fn refund_to_report(&self, id: RefundId) -> Result<Option<FoundRefund>, StoreError> {
-        self.store.read(move |tx: &mut dyn Tx| Box::pin(async move { tx.refund_find(&id).await })).await
+        self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.refund_find(&id).await })).await
     }
 
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's

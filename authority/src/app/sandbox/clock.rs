@@ -124,7 +124,7 @@ impl App {
     pub async fn sandbox_clocks_settle(&self, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
         let advanced = self
             .store
-            .read_list(|tx: &mut dyn Tx| Box::pin(async move { tx.sandbox_clocks_advanced().await }))
+            .read_list(|tx: &mut Tx| Box::pin(async move { tx.sandbox_clocks_advanced().await }))
             .await?;
         for merchant_id in advanced {
             let Some(_guard) = Settling::begin(&self.settling, &merchant_id) else { continue };
@@ -135,9 +135,7 @@ impl App {
 
     async fn sandbox_clock(&self, tenant: &Tenant) -> Result<SandboxClock, StoreError> {
         let merchant = tenant.merchant_id.clone();
-        self.store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.sandbox_clock(&merchant).await }))
-            .await
+        self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.sandbox_clock(&merchant).await })).await
     }
 
     async fn sandbox_clock_settle(

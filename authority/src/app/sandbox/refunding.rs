@@ -30,7 +30,7 @@ impl App {
         limit: i64,
     ) -> Result<Vec<(Tenant, Refund)>, StoreError> {
         self.store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move { tx.refunds_moving_by_themselves(after.as_ref(), limit).await })
             })
             .await

@@ -79,7 +79,7 @@ impl App {
         let scope = KeyScope::Merchant(whose.tenant.clone());
         let now = self.now();
         self.store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move { Ok(tx.idempotency_get(&scope, &key, now).await?.is_some()) })
             })
             .await

@@ -121,7 +121,7 @@ impl<'a> SettleClock<'a> {
             let batch = self
                 .app
                 .store
-                .read_list(move |tx: &mut dyn Tx| {
+                .read_list(move |tx: &mut Tx| {
                     Box::pin(async move { tx.subscriptions_running(&of, from.as_ref(), BATCH).await })
                 })
                 .await?;

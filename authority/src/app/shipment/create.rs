@@ -93,7 +93,7 @@ impl App {
         let tenant = caller.tenant.clone();
         let found: Option<(String, i64)> = self
             .store
-            .read(move |tx: &mut dyn Tx| Box::pin(async move { tx.shipment_body(&tenant, &id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.shipment_body(&tenant, &id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (body, version) = found.ok_or_else(|| Refusal::not_found("shipment"))?;

@@ -77,7 +77,7 @@ impl App {
 
     /// The shipment before the report's turn. Its tenant and its order never change.
     async fn shipment_to_report(&self, id: ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError> {
-        self.store.read(move |tx: &mut dyn Tx| Box::pin(async move { tx.shipment_find(&id).await })).await
+        self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.shipment_find(&id).await })).await
     }
 
     /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's

@@ -24,7 +24,7 @@ impl App {
         let (tenant, wanted) = (caller.tenant.clone(), rows_wanted(request));
         let (latest, changes) = self
             .store
-            .read_list(move |tx: &mut dyn Tx| {
+            .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     // Read before the rows: any later change then has a higher sequence.
                     let latest = tx.stream_range(&tenant).await?.latest;

@@ -33,7 +33,7 @@ pub enum Among<'e> {
 ///
 /// # Errors
 /// What the store reports.
-pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<bool, StoreError> {
+pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool, StoreError> {
     let Some(dispatch) = tx.dispatch() else { return Ok(false) };
     let Some(free) = dispatch.slots.free() else {
         dispatch.slots.note_short();
@@ -101,7 +101,7 @@ pub async fn claim(tx: &mut dyn Tx, among: Among<'_>, now: Timestamp) -> Result<
 /// Claims, in the job's own transaction, the deliveries that the job made or hastened without checking capacity.
 /// First come those that go as the probe of an endpoint that is held back. Without a dispatcher the wait of the hold
 /// ends, and the first instance to claim may send the probe.
-pub(crate) async fn claim_asked_for(tx: &mut dyn Tx) -> Result<(), StoreError> {
+pub(crate) async fn claim_asked_for(tx: &mut Tx) -> Result<(), StoreError> {
     for (id, endpoint, now) in tx.take_probes() {
         let Some(dispatch) = tx.dispatch() else {
             tx.endpoint_probe_now(&endpoint).await?;

@@ -5,25 +5,43 @@
 //! the server prepares it once. All parts see the rows as they were before the statement. Foreign keys are checked at
 //! its end, so a part may refer to rows that another part creates.
 
-use sqlx::{AssertSqlSafe, Error, PgConnection, QueryBuilder, Row};
+use sqlx::error::BoxDynError;
+use sqlx::postgres::PgArguments;
+use sqlx::{Arguments as _, AssertSqlSafe, Executor as _, PgConnection, Postgres, Row as _};
 
-use super::lookups::{self, Asked};
-use super::rows::{Form, Group, Kind, Value, number};
-use super::{Db, DbRow};
+use super::DIALECT;
+use crate::driver::{Error, Kind, Row, Statement, Target, Value};
 use crate::shards::ShardSet;
+use crate::sql::transaction::lookups::{self, Asked};
+use crate::sql::transaction::rows::{Form, Group, number};
 
-/// With fewer keys than this nothing is looked up before the job that needs it: a round trip for all kinds is fewer
-/// than one for each.
-pub(super) const WORTH_IT: usize = 1;
+impl Target for Postgres {
+    fn add(arguments: &mut PgArguments, value: Value<'_>) -> Result<(), BoxDynError> {
+        match value {
+            Value::Text(text) => arguments.add(text.as_deref()),
+            Value::Int(number) => arguments.add(number),
+            Value::Bool(yes) => arguments.add(yes),
+            Value::Bytes(bytes) => arguments.add(bytes.as_deref()),
+        }
+    }
 
-/// Runs statements without parameters.
-pub(super) async fn control(conn: &mut PgConnection, statements: &'static str) -> Result<(), Error> {
-    sqlx::raw_sql(statements).execute(conn).await?;
-    Ok(())
+    fn push_in(statement: &mut Statement<Self>, values: Vec<String>) -> Result<(), Error> {
+        statement.push(" = ANY(").push_encoded(values)?.push(")");
+        Ok(())
+    }
+
+    fn push_rows(
+        statement: &mut Statement<Self>,
+        kinds: &[Kind],
+        rows: &[Vec<Value<'_>>],
+    ) -> Result<(), Error> {
+        statement.push("SELECT * FROM ");
+        push_unnest(statement, kinds, |column| rows.iter().map(move |row| row.get(column)))
+    }
 }
 
 /// Runs statements without parameters, of which one returns the turns that were taken.
-pub(super) async fn turns(conn: &mut PgConnection, statements: String) -> Result<ShardSet, Error> {
+pub(crate) async fn turns(conn: &mut PgConnection, statements: String) -> Result<ShardSet, Error> {
     let rows = sqlx::raw_sql(AssertSqlSafe(statements)).fetch_all(conn).await?;
     let mut held = ShardSet::NONE;
     for row in rows {
@@ -34,116 +52,106 @@ pub(super) async fn turns(conn: &mut PgConnection, statements: String) -> Result
 }
 
 /// Sends the groups; returns how many rows each touched.
-pub(super) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
+pub(crate) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
     let parts = groups.len();
-    let mut query = QueryBuilder::<Db>::default();
+    let mut statement = Statement::<Postgres>::default();
     for (n, Group { table, mut lines }) in groups.into_iter().enumerate() {
         number(table, &mut lines);
-        query.push(if n == 0 { "WITH w" } else { ", w" }).push(n).push(" AS (").push(table.into);
-        match table.form {
-            Form::Insert => query.push(" SELECT * FROM UNNEST("),
-            Form::Select(select) => query.push(" SELECT ").push(select).push(" FROM UNNEST("),
-            Form::Update => query.push(" FROM UNNEST("),
+        statement.push(if n == 0 { "WITH w" } else { ", w" }).push_number(n).push(" AS (").push(table.into);
+        match (table.form, table.form.select(&DIALECT)) {
+            (Form::Update, _) => statement.push(" FROM "),
+            (_, Some(select)) => statement.push(" SELECT ").push(select).push(" FROM "),
+            (_, None) => statement.push(" SELECT * FROM "),
         };
-        let mut between = "";
-        for (column, kind) in table.columns.iter().enumerate() {
-            query.push(between);
-            push_column(&mut query, lines.iter().map(|line| line.values().nth(column)), *kind);
-            between = ", ";
-        }
-        query.push(") AS v ").push(column_names(table.columns.len())).push(" ");
-        query.push(table.rest).push(" RETURNING 1)");
+        let lines = &lines;
+        push_unnest(&mut statement, table.columns, |column| {
+            lines.iter().map(move |line| line.values().nth(column))
+        })?;
+        statement.push(" ").push(table.rest).push(" RETURNING 1)");
     }
     let mut between = " SELECT ";
     for n in 0..parts {
-        query.push(between).push("(SELECT COUNT(*) FROM w").push(n).push(")");
+        statement.push(between).push("(SELECT COUNT(*) FROM w").push_number(n).push(")");
         between = ", ";
     }
-    let row = query.build().fetch_one(conn).await?;
+    let row = conn.fetch_one(statement.finish()).await?;
     (0..parts).map(|n| Ok(row.try_get::<i64, _>(n)?.unsigned_abs())).collect()
 }
 
 /// Asks all of it with one statement. Its text depends on the lookups alone, whatever the keys are.
-pub(super) async fn look_up(conn: &mut PgConnection, asked: &[Asked]) -> Result<Vec<DbRow>, Error> {
-    let mut query = QueryBuilder::<Db>::default();
-    push_lookups(&mut query, asked);
-    query.build().fetch_all(conn).await
+pub(crate) async fn look_up(conn: &mut PgConnection, asked: &[Asked]) -> Result<Vec<Row>, Error> {
+    let mut statement = Statement::default();
+    push_lookups(&mut statement, asked)?;
+    crate::driver::collect(conn.fetch(statement.finish())).await
 }
 
 /// Adds the statement that asks all of it.
-pub(super) fn push_lookups(query: &mut QueryBuilder<Db>, asked: &[Asked]) {
+pub(super) fn push_lookups(statement: &mut Statement<Postgres>, asked: &[Asked]) -> Result<(), Error> {
     for (n, Asked { lookup, keys }) in asked.iter().enumerate() {
-        query.push(if n == 0 { "WITH t" } else { ", t" }).push(n).push(" AS (");
-        push_rows(query, lookup.key, keys);
-        query.push(")");
+        statement.push(if n == 0 { "WITH t" } else { ", t" }).push_number(n).push(" AS (");
+        Postgres::push_rows(statement, lookup.key, keys)?;
+        statement.push(")");
     }
     let mut between = " ";
     for (n, Asked { lookup, .. }) in asked.iter().enumerate() {
-        query.push(between).push(lookups::text(lookup, &format!("t{n}")));
+        statement.push(between).push(&lookups::text(lookup, &format!("t{n}")));
         between = " UNION ALL ";
     }
-    query.push(lookups::order());
+    statement.push(&lookups::order());
+    Ok(())
 }
 
-/// Adds `AND column` is one of these, unless there are none.
-pub(super) fn push_in(query: &mut QueryBuilder<Db>, column: &'static str, values: &[String]) {
-    if !values.is_empty() {
-        query.push(" AND ").push(column).push(" = ANY(").push_bind(values.to_vec()).push(")");
-    }
-}
-
-/// Adds a query of these rows, with columns `column1, …`.
-pub(super) fn push_rows(query: &mut QueryBuilder<Db>, kinds: &[Kind], rows: &[Vec<Value>]) {
-    query.push("SELECT * FROM UNNEST(");
-    let mut between = "";
+/// Adds the rows `v (column1, column2, …)`, each column as an array.
+fn push_unnest<'v, V: Iterator<Item = Option<&'v Value<'v>>>>(
+    statement: &mut Statement<Postgres>,
+    kinds: &[Kind],
+    values: impl Fn(usize) -> V,
+) -> Result<(), Error> {
+    statement.push("UNNEST(");
     for (column, kind) in kinds.iter().enumerate() {
-        query.push(between);
-        push_column(query, rows.iter().map(|row| row.get(column)), *kind);
-        between = ", ";
+        statement.push(if column == 0 { "" } else { ", " });
+        push_column(statement, values(column), *kind)?;
     }
-    query.push(") AS v ").push(column_names(kinds.len()));
-}
-
-/// `(column1, column2, …)`
-fn column_names(count: usize) -> String {
-    let names: Vec<_> = (1..=count).map(|n| format!("column{n}")).collect();
-    format!("({})", names.join(", "))
+    let names: Vec<_> = (1..=kinds.len()).map(|n| format!("column{n}")).collect();
+    statement.push(") AS v (").push(&names.join(", ")).push(")");
+    Ok(())
 }
 
 /// One column of all rows, as an array.
 fn push_column<'v>(
-    query: &mut QueryBuilder<Db>,
-    values: impl Iterator<Item = Option<&'v Value>>,
+    statement: &mut Statement<Postgres>,
+    values: impl Iterator<Item = Option<&'v Value<'v>>>,
     kind: Kind,
-) {
+) -> Result<(), Error> {
     match kind {
         Kind::Text => {
             let texts = values.map(|value| match value {
                 Some(Value::Text(text)) => text.as_deref(),
                 _ => None,
             });
-            query.push_bind(texts.collect::<Vec<Option<&str>>>()).push("::TEXT[]");
+            statement.push_encoded(texts.collect::<Vec<Option<&str>>>())?.push("::TEXT[]");
         }
         Kind::Int => {
             let numbers = values.map(|value| match value {
                 Some(Value::Int(number)) => *number,
                 _ => None,
             });
-            query.push_bind(numbers.collect::<Vec<Option<i64>>>()).push("::BIGINT[]");
+            statement.push_encoded(numbers.collect::<Vec<Option<i64>>>())?.push("::BIGINT[]");
         }
         Kind::Bool => {
             let answers = values.map(|value| match value {
                 Some(Value::Bool(yes)) => *yes,
                 _ => None,
             });
-            query.push_bind(answers.collect::<Vec<Option<bool>>>()).push("::BOOLEAN[]");
+            statement.push_encoded(answers.collect::<Vec<Option<bool>>>())?.push("::BOOLEAN[]");
         }
         Kind::Bytes => {
             let texts = values.map(|value| match value {
                 Some(Value::Bytes(bytes)) => bytes.as_deref(),
                 _ => None,
             });
-            query.push_bind(texts.collect::<Vec<Option<&[u8]>>>()).push("::BYTEA[]");
+            statement.push_encoded(texts.collect::<Vec<Option<&[u8]>>>())?.push("::BYTEA[]");
         }
     }
+    Ok(())
 }

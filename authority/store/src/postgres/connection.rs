@@ -14,11 +14,11 @@ use sqlx::{ConnectOptions, PgConnection, PgPool};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::{DbConnection, Session, batch, turns};
+use super::turns;
 use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
-use crate::ports::{HandOff as _, Prefetch};
+use crate::ports::{Prefetch, Tx};
 use crate::shards::ShardSet;
 use crate::writing_connection::WritingConnection;
 
@@ -42,7 +42,7 @@ pub(crate) struct PostgresWriting {
     options: PgConnectOptions,
     readers: [PgPool; 2],
     /// `None` before the first transaction and after the connection failed: the next transaction opens a new one.
-    conn: Option<DbConnection>,
+    tx: Option<Tx>,
     /// There was a connection.
     was_open: bool,
     /// The server was away, for one of the workers, and nobody has given up the readers since. Shared by all workers:
@@ -58,13 +58,7 @@ impl PostgresWriting {
         was_away: &Arc<AtomicBool>,
     ) -> Self {
         let was_open = conn.is_some();
-        Self {
-            options,
-            readers,
-            conn: conn.map(DbConnection::from),
-            was_open,
-            was_away: Arc::clone(was_away),
-        }
+        Self { options, readers, tx: conn.map(Tx::from), was_open, was_away: Arc::clone(was_away) }
     }
 
     /// Opens a new connection in place of one that is gone, or for the first time.
@@ -76,7 +70,7 @@ impl PostgresWriting {
         if opened.is_err() {
             self.was_away.store(true, Ordering::Relaxed);
         }
-        self.conn = Some(opened?.into());
+        self.tx = Some(opened?.into());
         self.was_open = true;
         if self.was_away.swap(false, Ordering::Relaxed) {
             self.give_up_resting_readers();
@@ -96,27 +90,27 @@ impl PostgresWriting {
 
     /// Runs statements without parameters. A connection that does not answer in time is given up.
     async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
-        let Some(conn) = &mut self.conn else { return Err(gone()) };
-        let done = timeout(ANSWER_WAIT, batch::control(conn.raw(), statements)).await;
+        let Some(tx) = &mut self.tx else { return Err(gone()) };
+        let done = timeout(ANSWER_WAIT, tx.conn.raw().control(statements)).await;
         self.in_time(done.map(|done| done.map_err(StoreError::from)))
     }
 
     /// The result, if it came in time. A connection that was left in the middle of a statement cannot be used again.
     fn in_time<T>(&mut self, done: Result<Result<T, StoreError>, Elapsed>) -> Result<T, StoreError> {
         done.unwrap_or_else(|_| {
-            self.conn = None;
+            self.tx = None;
             Err(gone())
         })
     }
 
     /// Begins a transaction and takes its turns, in one round trip.
     async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
-        let Some(conn) = &mut self.conn else { return Err(gone()) };
-        let begun = timeout(ANSWER_WAIT, batch::turns(conn.raw(), turns::begin(turns, wait))).await;
+        let Some(tx) = &mut self.tx else { return Err(gone()) };
+        let begun = timeout(ANSWER_WAIT, tx.conn.raw().turns(turns::begin(turns, wait))).await;
         let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && has_code(error, LOCK_TIMEOUT));
         let begun = self.in_time(begun.map(|done| done.map_err(StoreError::from)));
-        match (&mut self.conn, &begun) {
-            (Some(conn), Ok(held)) => conn.begun(*held),
+        match (&mut self.tx, &begun) {
+            (Some(tx), Ok(held)) => tx.conn.begun(*held),
             _ => self.rollback().await,
         }
         if waited_in_vain { Ok(None) } else { begun.map(Some) }
@@ -157,9 +151,9 @@ fn gone() -> StoreError {
 #[async_trait]
 impl WritingConnection for PostgresWriting {
     async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
-        if self.conn.is_some() {
+        if self.tx.is_some() {
             let begun = self.begin_now(turns, wait).await;
-            if begun.is_ok() || self.conn.is_some() {
+            if begun.is_ok() || self.tx.is_some() {
                 return begun;
             }
             // The server was restarted since the last transaction: nothing is lost yet.
@@ -169,11 +163,11 @@ impl WritingConnection for PostgresWriting {
     }
 
     async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError> {
-        let Some(conn) = &mut self.conn else { return Err(gone()) };
-        let taken = timeout(ANSWER_WAIT, batch::turns(conn.raw(), turns::take_also(turns))).await;
+        let Some(tx) = &mut self.tx else { return Err(gone()) };
+        let taken = timeout(ANSWER_WAIT, tx.conn.raw().turns(turns::take_also(turns))).await;
         let taken = self.in_time(taken.map(|done| done.map_err(StoreError::from)));
-        match (&mut self.conn, &taken) {
-            (Some(conn), Ok(also)) => conn.holds_also(*also),
+        match (&mut self.tx, &taken) {
+            (Some(tx), Ok(also)) => tx.conn.holds_also(*also),
             _ => self.rollback().await,
         }
         taken
@@ -184,46 +178,32 @@ impl WritingConnection for PostgresWriting {
         jobs: &[&Prefetch],
         dispatch: Option<Arc<DispatchHandle>>,
     ) -> Result<(), StoreError> {
-        let Some(conn) = &mut self.conn else { return Err(gone()) };
-        conn.begin_job(0);
-        let looking = async {
-            let mut session = Session::new(conn);
-            session.set_dispatch(dispatch);
-            let seen = session.prefetch(jobs).await;
-            Ok(conn.end_look(seen).await?)
-        };
-        let looked = timeout(ANSWER_WAIT, looking).await;
+        let Some(tx) = &mut self.tx else { return Err(gone()) };
+        let looked = timeout(ANSWER_WAIT, tx.look(jobs, dispatch)).await;
         self.in_time(looked)
     }
 
     async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
-        let Some(conn) = self.conn.as_mut().filter(|conn| conn.is_writing()) else { return Err(gone()) };
-        conn.begin_job(index);
-        let running = async {
-            let mut session = Session::new(conn);
-            let ran = job.run(&mut session).await;
-            let effects = session.effects;
-            Ok((conn.end_job(ran).await?, effects))
-        };
-        let ran = timeout(ANSWER_WAIT, running).await;
+        let Some(tx) = self.tx.as_mut().filter(|tx| tx.conn.is_writing()) else { return Err(gone()) };
+        let ran = timeout(ANSWER_WAIT, tx.run(index, job)).await;
         self.in_time(ran)
     }
 
     async fn finish(&mut self) -> Result<Failed, StoreError> {
-        let Some(conn) = &mut self.conn else { return Err(gone()) };
-        let failed = timeout(ANSWER_WAIT, conn.finish()).await;
+        let Some(tx) = &mut self.tx else { return Err(gone()) };
+        let failed = timeout(ANSWER_WAIT, tx.conn.finish()).await;
         self.in_time(failed)
     }
 
     async fn commit(&mut self) -> Result<bool, StoreError> {
-        let Some(conn) = &mut self.conn else { return Err(gone()) };
-        let done = timeout(ANSWER_WAIT, batch::control(conn.raw(), COMMIT)).await;
+        let Some(tx) = &mut self.tx else { return Err(gone()) };
+        let done = timeout(ANSWER_WAIT, tx.conn.raw().control(COMMIT)).await;
         if matches!(&done, Ok(Err(error)) if was_ended_before(error)) {
             return Ok(false);
         }
         self.in_time(done.map(|done| done.map_err(StoreError::from)))?;
-        if let Some(conn) = &mut self.conn {
-            conn.ended();
+        if let Some(tx) = &mut self.tx {
+            tx.conn.ended();
         }
         Ok(true)
     }
@@ -231,17 +211,17 @@ impl WritingConnection for PostgresWriting {
     async fn rollback(&mut self) {
         // Outside a transaction this is a warning only. A connection that cannot even do this is given up; the server
         // rolls back what it had begun.
-        if let Some(conn) = &mut self.conn {
-            conn.ended();
+        if let Some(tx) = &mut self.tx {
+            tx.conn.ended();
         }
         if self.execute("ROLLBACK").await.is_err() {
-            self.conn = None;
+            self.tx = None;
         }
     }
 
     async fn close(mut self: Box<Self>) {
-        if let Some(conn) = self.conn.take()
-            && let Err(error) = conn.close().await
+        if let Some(tx) = self.tx.take()
+            && let Err(error) = tx.conn.close().await
         {
             tracing::warn!(error = %error, "the database connection was not closed in order");
         }

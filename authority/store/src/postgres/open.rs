@@ -9,7 +9,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use super::connection::{PostgresWriting, connect};
-use super::{NOW_MS, indexes};
+use super::indexes;
 use crate::StoreError;
 use crate::migrations::{self, FOUND, Found};
 use crate::store_url::ServerUrl;
@@ -144,11 +144,6 @@ pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, Found), St
     let mut conn = connect(&options(url)?.options(read_only)).await?;
     let found = schema(&mut conn).await?;
     Ok((conn, found))
-}
-
-/// The server's clock, in milliseconds since the Unix epoch.
-pub(crate) async fn clock_ms(conn: &mut PgConnection) -> Result<i64, StoreError> {
-    Ok(sqlx::query_scalar(sqlx::AssertSqlSafe(format!("SELECT {NOW_MS}"))).fetch_one(conn).await?)
 }
 
 fn options(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {

@@ -6,8 +6,8 @@ use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
 use super::open::READER_PLANS;
-use super::{DbConnection, Session};
-use crate::ports::{AllDeliveriesFilter, LOOK_AHEAD, OperatorReads, Search};
+use crate::driver::{Query, query};
+use crate::ports::{AllDeliveriesFilter, LOOK_AHEAD, Tx};
 use crate::{Store, StoreUrl};
 
 const FILL: [&str; 5] = [
@@ -46,33 +46,35 @@ const UNREFERENCED: [&str; 3] = [
 ];
 
 /// Rows that this connection has read of these tables and not reported yet.
-async fn read(conn: &mut DbConnection, tables: &[&str]) -> i64 {
+async fn read(tx: &mut Tx, tables: &[&str]) -> i64 {
     let read = "SELECT CAST(COALESCE(SUM(seq_tup_read + COALESCE(idx_tup_fetch, 0)), 0) AS BIGINT) \
-         FROM pg_stat_xact_user_tables WHERE relname = ANY($1)";
-    sqlx::query_scalar(read).bind(tables).fetch_one(conn).await.unwrap()
+         FROM pg_stat_xact_user_tables WHERE TRUE";
+    let mut counted = Query::new(read);
+    counted.push_in("relname", &tables.iter().map(|table| (*table).to_owned()).collect::<Vec<_>>());
+    counted.read_one(&mut tx.conn).await.unwrap()
 }
 
-async fn connected() -> DbConnection {
+async fn connected() -> Tx {
     let url = postgres_cluster::database().await;
     Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
     let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);
-    DbConnection::from(options.connect().await.unwrap())
+    Tx::from(options.connect().await.unwrap())
 }
 
 /// By a number, and by what nothing has, also with the plan that the server makes for any value after some requests.
 #[tokio::test]
 async fn a_search_reads_what_it_finds() {
-    let mut conn = connected().await;
+    let mut tx = connected().await;
     for sql in FILL.iter().take(1).chain(&UNREFERENCED) {
-        sqlx::query(*sql).execute(&mut conn).await.unwrap();
+        query(*sql).write(&mut tx.conn).await.unwrap();
     }
-    sqlx::query("BEGIN").execute(&mut conn).await.unwrap();
+    query("BEGIN").write(&mut tx.conn).await.unwrap();
     let tables = ["orders", "payments", "shipments", "subscriptions", "external_references"];
     for (name, found) in [("ORD-70", 1), ("nothing", 0)].repeat(5) {
-        let before = read(&mut conn, &tables).await;
-        let records = Session::new(&mut conn).records_named(name, 20).await.unwrap();
+        let before = read(&mut tx, &tables).await;
+        let records = tx.records_named(name, 20).await.unwrap();
         assert_eq!(records.len(), found, "{name}");
-        let read = read(&mut conn, &tables).await - before;
+        let read = read(&mut tx, &tables).await - before;
         assert!(read <= 10, "{name}: {read} rows read");
     }
 }
@@ -80,12 +82,12 @@ async fn a_search_reads_what_it_finds() {
 /// Of every filter, with the plan that the server makes for these values: it never reads a whole table.
 #[tokio::test]
 async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
-    let mut conn = connected().await;
+    let mut tx = connected().await;
     for sql in FILL {
-        sqlx::query(sql).execute(&mut conn).await.unwrap();
+        query(sql).write(&mut tx.conn).await.unwrap();
     }
     // In one transaction: at its end the server would take the counts away.
-    sqlx::query("BEGIN").execute(&mut conn).await.unwrap();
+    query("BEGIN").write(&mut tx.conn).await.unwrap();
     for (endpoint, status, rows, most) in [
         (None, None, 26, 60),
         (None, Some("failed"), 1, 10),
@@ -104,9 +106,9 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
             ..AllDeliveriesFilter::default()
         };
         let tables = ["deliveries", "events"];
-        let before = read(&mut conn, &tables).await;
-        let page = Session::new(&mut conn).all_deliveries_page(&filter, None, 26).await.unwrap();
-        let read = read(&mut conn, &tables).await - before;
+        let before = read(&mut tx, &tables).await;
+        let page = tx.all_deliveries_page(&filter, None, 26).await.unwrap();
+        let read = read(&mut tx, &tables).await - before;
         assert_eq!(page.rows.len(), rows, "{endpoint:?} {status:?}");
         assert!(read <= most, "{endpoint:?} {status:?}: {read} rows read");
     }

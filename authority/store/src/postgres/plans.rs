@@ -2,14 +2,15 @@
 //! their plans.
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection, QueryBuilder};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, PgConnection, Row as _};
 
-use super::Db;
 use super::batch::push_lookups;
-use super::lookup_kinds::{CHECKOUTS_TO_PAY, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS};
-use super::lookups::Asked;
-use super::orders::ORDERS_CHANGED;
-use super::rows::Value;
+use crate::driver::{Statement, Value};
+use crate::sql::order::ORDERS_CHANGED;
+use crate::sql::transaction::lookup_kinds::{
+    CHECKOUTS_TO_PAY, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS,
+};
+use crate::sql::transaction::lookups::Asked;
 use crate::{Store, StoreUrl};
 
 const MANY: i64 = 100_000;
@@ -46,9 +47,9 @@ async fn filled() -> PgConnection {
 #[tokio::test]
 async fn lookups_go_by_the_keys_of_what_they_find() {
     let mut conn = filled().await;
-    let (merchant, live): (Value, Value) = ("mer_1".into(), true.into());
+    let (merchant, live): (Value<'_>, Value<'_>) = ("mer_1".into(), true.into());
     for count in [1, 64] {
-        let each = |key: &dyn Fn(i64) -> Vec<Value>| (1..=count).map(key).collect::<Vec<_>>();
+        let each = |key: &dyn Fn(i64) -> Vec<Value<'static>>| (1..=count).map(key).collect::<Vec<_>>();
         let order = |n: i64| [merchant.clone(), live.clone(), format!("ORD-{}", 2 * n).into()];
         let used = |n: i64| order(n).into_iter().chain(["api_key".into(), "".into()]).collect();
         let asked = [
@@ -58,9 +59,11 @@ async fn lookups_go_by_the_keys_of_what_they_find() {
             (&USED_FOR_ORDERS, each(&used)),
             (&USED_FOR_REFUNDS, each(&used)),
         ];
-        let mut query = QueryBuilder::<Db>::new("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ");
-        push_lookups(&mut query, &asked.map(|(lookup, keys)| Asked { lookup, keys }));
-        let plan: Vec<String> = query.build_query_scalar().fetch_all(&mut conn).await.unwrap();
+        let mut statement = Statement::default();
+        statement.push("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ");
+        push_lookups(&mut statement, &asked.map(|(lookup, keys)| Asked { lookup, keys })).unwrap();
+        let plan = conn.fetch_all(statement.finish()).await.unwrap();
+        let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
         let plan = plan.join("\n");
         for table in ["orders", "payments", "refunds"] {
             assert!(!plan.contains(&format!("Seq Scan on {table}")), "{plan}");

@@ -28,7 +28,7 @@ impl Job for Waiting {
         true
     }
 
-    fn run<'t>(&'t mut self, _: &'t mut dyn Tx) -> BoxFuture<'t, Ran> {
+    fn run<'t>(&'t mut self, _: &'t mut Tx) -> BoxFuture<'t, Ran> {
         Box::pin(async { Ran::Keep })
     }
 

@@ -6,11 +6,10 @@ use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 
-use super::{DbConnection, Session, batch};
 use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
-use crate::ports::{HandOff as _, Prefetch};
+use crate::ports::{Prefetch, Tx};
 use crate::shards::ShardSet;
 use crate::writing_connection::WritingConnection;
 
@@ -22,41 +21,41 @@ const COMMIT: &str = "RELEASE job; COMMIT";
 pub(crate) struct SqliteWriting {
     options: SqliteConnectOptions,
     /// `None` after a rollback failed: the next transaction opens a new one.
-    conn: Option<DbConnection>,
+    tx: Option<Tx>,
 }
 
 impl SqliteWriting {
     pub(super) fn new(options: SqliteConnectOptions, conn: SqliteConnection) -> Self {
-        Self { options, conn: Some(conn.into()) }
+        Self { options, tx: Some(conn.into()) }
     }
 
-    fn conn(&mut self) -> Result<&mut DbConnection, StoreError> {
+    fn tx(&mut self) -> Result<&mut Tx, StoreError> {
         let gone = || StoreError::Unavailable("the writing connection is gone".to_owned());
-        self.conn.as_mut().ok_or_else(gone)
+        self.tx.as_mut().ok_or_else(gone)
     }
 
     async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
-        Ok(batch::control(self.conn()?.raw(), statements).await?)
+        Ok(self.tx()?.conn.raw().control(statements).await?)
     }
 }
 
 #[async_trait]
 impl WritingConnection for SqliteWriting {
     async fn begin(&mut self, _turns: ShardSet, _wait: bool) -> Result<Option<ShardSet>, StoreError> {
-        if self.conn.is_none() {
-            self.conn = Some(self.options.connect().await?.into());
+        if self.tx.is_none() {
+            self.tx = Some(self.options.connect().await?.into());
         }
         if let Err(error) = self.execute(BEGIN).await {
             self.rollback().await;
             return Err(error);
         }
         // The file has one writer: whoever writes has every turn.
-        self.conn()?.begun(ShardSet::ALL);
+        self.tx()?.conn.begun(ShardSet::ALL);
         Ok(Some(ShardSet::ALL))
     }
 
     async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError> {
-        self.conn()?.holds_also(turns);
+        self.tx()?.conn.holds_also(turns);
         Ok(turns)
     }
 
@@ -65,50 +64,41 @@ impl WritingConnection for SqliteWriting {
         jobs: &[&Prefetch],
         dispatch: Option<Arc<DispatchHandle>>,
     ) -> Result<(), StoreError> {
-        let conn = self.conn()?;
-        conn.begin_job(0);
-        let mut session = Session::new(conn);
-        session.set_dispatch(dispatch);
-        let seen = session.prefetch(jobs).await;
-        Ok(conn.end_look(seen).await?)
+        self.tx()?.look(jobs, dispatch).await
     }
 
     async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
-        let conn = self.conn()?;
-        if !conn.is_writing() {
+        let tx = self.tx()?;
+        if !tx.conn.is_writing() {
             return Err(StoreError::Unavailable("no transaction is open".to_owned()));
         }
-        conn.begin_job(index);
-        let mut session = Session::new(conn);
-        let ran = job.run(&mut session).await;
-        let effects = session.effects;
-        Ok((conn.end_job(ran).await?, effects))
+        tx.run(index, job).await
     }
 
     async fn finish(&mut self) -> Result<Failed, StoreError> {
-        self.conn()?.finish().await
+        self.tx()?.conn.finish().await
     }
 
     async fn commit(&mut self) -> Result<bool, StoreError> {
         self.execute(COMMIT).await?;
-        self.conn()?.ended();
+        self.tx()?.conn.ended();
         Ok(true)
     }
 
     async fn rollback(&mut self) {
         // "No transaction is active" is an ordinary answer here: nothing was begun, or after an I/O error SQLite has
         // rolled back by itself. A connection that cannot even read is given up.
-        if let Some(conn) = &mut self.conn {
-            conn.ended();
+        if let Some(tx) = &mut self.tx {
+            tx.conn.ended();
         }
         if self.execute("ROLLBACK").await.is_err() && self.execute("SELECT 1").await.is_err() {
-            self.conn = None;
+            self.tx = None;
         }
     }
 
     async fn close(mut self: Box<Self>) {
-        if let Some(conn) = self.conn.take()
-            && let Err(error) = conn.close().await
+        if let Some(tx) = self.tx.take()
+            && let Err(error) = tx.conn.close().await
         {
             tracing::warn!(error = %error, "the database was not closed in order");
         }

@@ -75,7 +75,7 @@ async fn cramped(path: &Path) -> Writer {
 /// Submits a job; returns the channel of its answer.
 async fn submit<F>(writer: &Writer, work: F) -> oneshot::Receiver<Result<(), StoreError>>
 where
-    F: for<'t> FnOnce(&'t mut dyn Tx) -> BoxFuture<'t, Result<(), StoreError>> + Send + 'static,
+    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<(), StoreError>> + Send + 'static,
 {
     let (job, answer) = TypedJob::once(work, None);
     writer.submit(Box::new(job)).await.unwrap();

@@ -3,7 +3,7 @@
 use authority_domain::id::EndpointId;
 
 use super::plans::{Large, MANY};
-use crate::ports::{AllDeliveriesFilter, OperatorReads};
+use crate::ports::AllDeliveriesFilter;
 
 /// Of 150,000 deliveries 50,000 wait for a dead endpoint, three are failed, none is cancelled.
 #[tokio::test]
@@ -11,7 +11,7 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
     let mut large = Large::fill().await;
     let failed = "UPDATE deliveries SET status = 'failed', failed_at = 1, succeeded_at = NULL \
          WHERE id IN ('done_live7', 'done_live8', 'done_dead9')";
-    sqlx::query(failed).execute(&mut large.conn).await.unwrap();
+    large.execute(failed).await;
     let of = |endpoint: &str, status: &[&str]| AllDeliveriesFilter {
         endpoint_id: Some(endpoint)
             .filter(|id| !id.is_empty())
@@ -38,7 +38,7 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
     ] {
         large.steps();
         let filter = of(endpoint, status);
-        let page = large.session().all_deliveries_page(&filter, None, 26).await.unwrap();
+        let page = large.tx.all_deliveries_page(&filter, None, 26).await.unwrap();
         let steps = large.steps();
         assert_eq!((page.rows.len(), page.looked_to.is_none()), (expected, ends), "{endpoint} {status:?}");
         assert!(steps < most, "{endpoint} {status:?}: {steps} steps");
@@ -59,7 +59,7 @@ async fn a_list_that_looks_ahead_leaves_nothing_out() {
         };
         let (mut before, mut found, mut empty) = (None::<String>, 0, 0);
         loop {
-            let page = large.session().all_deliveries_page(&filter, before.as_deref(), MANY).await.unwrap();
+            let page = large.tx.all_deliveries_page(&filter, before.as_deref(), MANY).await.unwrap();
             found += page.rows.len();
             empty += usize::from(page.rows.is_empty());
             let Some(end) = page.looked_to else { break };

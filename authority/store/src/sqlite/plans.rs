@@ -16,17 +16,15 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::refund::RefundStatus;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
+use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions};
 use tempfile::TempDir;
 
-use super::orders::ORDERS_CHANGED;
-use super::{DbConnection, LEASE_DUE, Session};
+use super::DIALECT;
 use crate::StoreError;
-use crate::ports::{
-    Checkouts, Deliveries, DeliveryHistory, Events, Figures, HealthFigures, Inspect, KeyScope, LOOK_AHEAD,
-    Lease, OperatorReads, Orders, Payments, Prefetch, Refunds, Stretch, Undelivered,
-};
+use crate::driver::query;
+use crate::ports::{KeyScope, LOOK_AHEAD, Lease, Prefetch, Stretch, Tx};
+use crate::sql::order::ORDERS_CHANGED;
 use crate::store::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
@@ -77,7 +75,7 @@ const FILL: [&str; 10] = [
 ];
 
 pub(super) struct Large {
-    pub(super) conn: DbConnection,
+    pub(super) tx: Tx,
     steps: Arc<AtomicU64>,
     _directory: TempDir,
 }
@@ -98,11 +96,11 @@ impl Large {
             counter.fetch_add(RESOLUTION.into(), Ordering::Relaxed);
             true
         });
-        Self { conn: conn.into(), steps, _directory: directory }
+        Self { tx: conn.into(), steps, _directory: directory }
     }
 
-    pub(super) fn session(&mut self) -> Session<'_> {
-        Session::new(&mut self.conn)
+    pub(super) async fn execute(&mut self, statement: &'static str) {
+        query(statement).write(&mut self.tx.conn).await.unwrap();
     }
 
     /// The steps since the last call.
@@ -111,11 +109,8 @@ impl Large {
     }
 
     async fn plan(&mut self, sql: &str) -> String {
-        let rows: Vec<(i64, i64, i64, String)> =
-            sqlx::query_as(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}")))
-                .fetch_all(&mut self.conn)
-                .await
-                .unwrap();
+        let explained = query(format!("EXPLAIN QUERY PLAN {sql}"));
+        let rows: Vec<(i64, i64, i64, String)> = explained.read(&mut self.tx.conn).await.unwrap();
         rows.into_iter().map(|row| row.3).collect::<Vec<_>>().join("\n")
     }
 }
@@ -127,7 +122,7 @@ pub(super) fn tenant() -> Tenant {
 #[tokio::test]
 async fn a_lease_reads_only_what_it_takes() {
     let mut large = Large::fill().await;
-    let plan = large.plan(LEASE_DUE).await;
+    let plan = large.plan(DIALECT.lease_due).await;
     assert!(plan.contains("USING INDEX deliveries_due (endpoint_id=? AND next_attempt_at<?)"), "{plan}");
     assert!(plan.contains("INDEX deliveries_leased (endpoint_id=? AND lease_until>?)"), "{plan}");
     for table in ["deliveries", "d", "w", "l"] {
@@ -147,16 +142,16 @@ async fn a_lease_reads_only_what_it_takes() {
         among: None,
     };
     large.steps();
-    let taken = large.session().delivery_lease_due(&lease).await.unwrap();
+    let taken = large.tx.delivery_lease_due(&lease).await.unwrap();
     let steps = large.steps();
     assert_eq!(taken.len(), 13, "8 for the dead endpoint, 5 for the live one");
     assert!(steps < 6_000, "{steps} steps");
     // Nothing more may be taken: the cap of the one is reached, the other has nothing left.
     lease.token = "b".into();
-    assert_eq!(large.session().delivery_lease_due(&lease).await.unwrap().len(), 0);
+    assert_eq!(large.tx.delivery_lease_due(&lease).await.unwrap().len(), 0);
     let steps = large.steps();
     assert!(steps < 2_500, "{steps} steps");
-    assert_eq!(large.session().delivery_lease_release_all().await.unwrap(), 13);
+    assert_eq!(large.tx.delivery_lease_release_all().await.unwrap(), 13);
     let steps = large.steps();
     assert!(steps < 2_500, "{steps} steps");
 }
@@ -176,12 +171,12 @@ async fn a_page_of_events_reads_only_what_it_shows() {
     ];
     for (what, filter, after, expected) in table {
         large.steps();
-        let page = large.session().events_page(&tenant(), &filter, after, 101).await.unwrap().rows;
+        let page = large.tx.events_page(&tenant(), &filter, after, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), expected, "{what}");
         assert!(steps < 2_000, "{what}: {steps} steps");
     }
-    large.session().stream_range(&tenant()).await.unwrap();
+    large.tx.stream_range(&tenant()).await.unwrap();
     let steps = large.steps();
     assert!(steps < 500, "{steps} steps");
 }
@@ -196,7 +191,7 @@ async fn a_page_of_orders_reads_only_what_it_shows() {
         (confirmed, Some(MANY / 2)),
     ] {
         large.steps();
-        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
+        let page = large.tx.orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), 101);
         assert!(steps < 2_000, "{filter:?}: {steps} steps");
@@ -216,7 +211,7 @@ async fn a_page_of_what_is_rare_ends_where_its_look_ahead_ends() {
     ] {
         for (before, end) in [(None, Some(MANY - LOOK_AHEAD + 1)), (Some(LOOK_AHEAD), None)] {
             large.steps();
-            let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap();
+            let page = large.tx.orders_page(&tenant(), &filter, before, 101).await.unwrap();
             let steps = large.steps();
             assert_eq!((page.rows.len(), page.looked_to), (0, end), "{filter:?}");
             assert!(steps < 30 * u64::try_from(LOOK_AHEAD).unwrap(), "{filter:?}: {steps} steps");
@@ -234,19 +229,19 @@ async fn a_page_of_changed_orders_reads_only_what_it_shows() {
     assert_eq!(plan, walks);
     for (after, expected) in [(0, 101), (MANY / 2, 101), (MANY - 3, 3), (MANY, 0)] {
         large.steps();
-        let page = large.session().orders_changed(&tenant(), after, 101).await.unwrap();
+        let page = large.tx.orders_changed(&tenant(), after, 101).await.unwrap();
         let steps = large.steps();
         assert_eq!(page.len(), expected);
         assert!(steps < 2_000, "after {after}: {steps} steps");
     }
     let named = "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
          SELECT 'mer', TRUE, 'erp', 'SO-' || sequence, 'ORD-' || sequence FROM events";
-    sqlx::query(named).execute(&mut large.conn).await.unwrap();
+    large.execute(named).await;
     for before in [None, Some(MANY)] {
         let external_name = ExternalName { system: SystemName::parse("erp").unwrap(), id: "SO-7".to_owned() };
         let filter = OrderFilter { external_name: Some(external_name), ..OrderFilter::default() };
         large.steps();
-        let page = large.session().orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
+        let page = large.tx.orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.iter().map(|row| row.0).collect::<Vec<_>>(), [7]);
         assert!(steps < 500, "{steps} steps");
@@ -260,18 +255,18 @@ async fn a_work_list_of_refunds_reads_only_what_is_open() {
     for status in [&[RefundStatus::Requested][..], &[RefundStatus::Requested, RefundStatus::Processing]] {
         large.steps();
         // The rows of this table hold no records, so the reader fails on the first of them.
-        let read = large.session().refunds_everywhere(status, None, 101).await;
+        let read = large.tx.refunds_everywhere(status, None, 101).await;
         let steps = large.steps();
         assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
         assert!(steps < 2_000, "{status:?}: {steps} steps");
     }
     let filter = RefundFilter::default();
-    let page = large.session().refunds_page(&tenant(), &filter, Some(MANY / 2), 101).await.unwrap().rows;
+    let page = large.tx.refunds_page(&tenant(), &filter, Some(MANY / 2), 101).await.unwrap().rows;
     let steps = large.steps();
     assert_eq!(page.len(), 101);
     assert!(steps < 2_000, "{steps} steps");
     let number = OrderNumber::parse("ORD-1").unwrap();
-    assert_eq!(large.session().refunds_reserved(&tenant(), &number).await.unwrap().len(), 1);
+    assert_eq!(large.tx.refunds_reserved(&tenant(), &number).await.unwrap().len(), 1);
     let steps = large.steps();
     assert!(steps < 500, "{steps} steps");
 }
@@ -284,34 +279,33 @@ async fn what_belongs_to_one_order_is_found_by_itself() {
          amount_authorized, amount_captured, amount_refunded, resource_version, created_sequence, created_at, body) \
          SELECT 'pay_' || sequence, 'mer', TRUE, 'succeeded', 'ORD-' || (sequence - 1), 'USD', 1, 1, 1, 0, 1, sequence, \
              1, '{}' FROM events WHERE sequence > 1";
-    sqlx::query(payments).execute(&mut large.conn).await.unwrap();
+    large.execute(payments).await;
     let name = || Some("ORD-7".to_owned());
     let of_order = RefundFilter { order_number: name(), ..RefundFilter::default() };
     let of_payment = RefundFilter { payment_id: Some("pay_7".to_owned()), ..RefundFilter::default() };
     for before in [None, Some(MANY)] {
         for (filter, expected) in [(&of_order, 1), (&of_payment, 0)] {
             large.steps();
-            let page = large.session().refunds_page(&tenant(), filter, before, 101).await.unwrap().rows;
+            let page = large.tx.refunds_page(&tenant(), filter, before, 101).await.unwrap().rows;
             let steps = large.steps();
             assert_eq!(page.len(), expected);
             assert!(steps < 500, "{filter:?}: {steps} steps");
         }
         let filter = PaymentFilter { order_number: name(), ..PaymentFilter::default() };
-        let page = large.session().payments_page(&tenant(), &filter, before, 101).await.unwrap().rows;
+        let page = large.tx.payments_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), 1);
         assert!(steps < 500, "{steps} steps");
     }
     // The row holds no record, so the reader fails on it.
     let number = OrderNumber::parse("ORD-7").unwrap();
-    large.session().payments_of_order(&tenant(), &number).await.unwrap_err();
+    large.tx.payments_of_order(&tenant(), &number).await.unwrap_err();
     let steps = large.steps();
     assert!(steps < 500, "{steps} steps");
-    let reserved =
-        large.session().refunds_reserved(&tenant(), &OrderNumber::parse("ORD-1").unwrap()).await.unwrap();
+    let reserved = large.tx.refunds_reserved(&tenant(), &OrderNumber::parse("ORD-1").unwrap()).await.unwrap();
     assert_eq!(reserved.into_values().collect::<Vec<_>>(), [1]);
     large.steps();
-    large.session().inspect_orders(&tenant(), None, 10).await.unwrap();
+    large.tx.inspect_orders(&tenant(), None, 10).await.unwrap();
     let steps = large.steps();
     assert!(steps < 5_000, "{steps} steps");
 }
@@ -327,18 +321,18 @@ async fn what_is_due_is_found_beside_what_is_not() {
          SELECT 'chk_' || sequence, 'mer', TRUE, CASE WHEN sequence % 2 = 0 THEN 'open' ELSE 'expired' END, 'USD', 0, \
              sequence, 1, '{}' FROM events",
     ] {
-        sqlx::query(sql).execute(&mut large.conn).await.unwrap();
+        large.execute(sql).await;
     }
     let middle = Timestamp::from_ms(MANY / 2);
     large.steps();
-    let due = large.session().checkouts_due(None, Timestamp::from_ms(MANY), None, 100).await.unwrap();
-    let again = large.session().checkouts_due(None, Timestamp::from_ms(MANY), due.last(), 100).await.unwrap();
+    let due = large.tx.checkouts_due(None, Timestamp::from_ms(MANY), None, 100).await.unwrap();
+    let again = large.tx.checkouts_due(None, Timestamp::from_ms(MANY), due.last(), 100).await.unwrap();
     assert_eq!((due.len(), again.len()), (100, 100));
-    assert_eq!(large.session().checkouts_next_due().await.unwrap(), Some(Timestamp::from_ms(2)));
-    let orders = large.session().orders_pending(&tenant(), middle, None, 100).await.unwrap();
-    let again = large.session().orders_pending(&tenant(), middle, orders.last(), 100).await.unwrap();
+    assert_eq!(large.tx.checkouts_next_due().await.unwrap(), Some(Timestamp::from_ms(2)));
+    let orders = large.tx.orders_pending(&tenant(), middle, None, 100).await.unwrap();
+    let again = large.tx.orders_pending(&tenant(), middle, orders.last(), 100).await.unwrap();
     assert_eq!((orders.len(), again.len()), (100, 100));
-    assert_eq!(large.session().pending_limits().await.unwrap(), []);
+    assert_eq!(large.tx.pending_limits().await.unwrap(), []);
     let steps = large.steps();
     assert!(steps < 10_000, "{steps} steps");
 }
@@ -355,8 +349,7 @@ async fn a_page_of_deliveries_reads_only_what_it_shows() {
         (DeliveryFilter { event_id: Some("evt_7".into()), ..none() }, None, 1),
     ] {
         large.steps();
-        let page =
-            large.session().deliveries_page(&tenant(), &endpoint, &filter, before, 101).await.unwrap().rows;
+        let page = large.tx.deliveries_page(&tenant(), &endpoint, &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), expected, "{filter:?}");
         assert!(steps < 5_000, "{filter:?}: {steps} steps");
@@ -366,16 +359,13 @@ async fn a_page_of_deliveries_reads_only_what_it_shows() {
 #[tokio::test]
 async fn the_figures_of_health_cost_the_same_beside_what_is_finished() {
     let mut large = Large::fill().await;
-    sqlx::query("DELETE FROM deliveries WHERE endpoint_id = 'dead' AND status = 'pending'")
-        .execute(&mut large.conn)
-        .await
-        .unwrap();
+    large.execute("DELETE FROM deliveries WHERE endpoint_id = 'dead' AND status = 'pending'").await;
     let counted = "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
          VALUES ('live', 172800000, 100, 0, 0)";
-    sqlx::query(counted).execute(&mut large.conn).await.unwrap();
+    large.execute(counted).await;
     large.steps();
     let (now, since) = (Timestamp::from_ms(200_000_000), Timestamp::from_ms(100_000_000));
-    let figures = large.session().endpoint_figures(&tenant(), now, since, 50).await.unwrap();
+    let figures = large.tx.endpoint_figures(&tenant(), now, since, 50).await.unwrap();
     let steps = large.steps();
     let live = &figures[&EndpointId::from_store("live".to_owned())];
     assert_eq!((live.pending, live.attempts, live.durations_ms.len()), (5, 100, 50));
@@ -389,10 +379,10 @@ async fn the_figures_of_all_endpoints_cost_the_same_beside_many_endpoints() {
     let counted = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
          INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
          SELECT 'we_' || i, 172800000, 1, 0, 0 FROM n UNION ALL SELECT 'shard/0', 172800000, 20000, 3, 2";
-    sqlx::query(counted).execute(&mut large.conn).await.unwrap();
+    large.execute(counted).await;
     large.steps();
     let since = Timestamp::from_ms(100_000_000);
-    assert_eq!(large.session().counted_since(None, since).await.unwrap(), (20_000, 3, 2));
+    assert_eq!(large.tx.counted_since(None, since).await.unwrap(), (20_000, 3, 2));
     let steps = large.steps();
     assert!(steps < 5_000, "{steps} steps");
 }
@@ -407,12 +397,9 @@ async fn what_is_missing_is_looked_for_where_it_is_asked() {
         for wanted in &wanted {
             let stretch = Stretch { above: MANY - 1_000, below: MANY };
             large.steps();
-            let count =
-                large.session().undelivered_count(&tenant(), &endpoint, wanted, stretch).await.unwrap();
-            let page =
-                large.session().undelivered_page(&tenant(), &endpoint, wanted, stretch, 101).await.unwrap();
-            let next =
-                large.session().undelivered_oldest(&tenant(), &endpoint, wanted, stretch, 64).await.unwrap();
+            let count = large.tx.undelivered_count(&tenant(), &endpoint, wanted, stretch).await.unwrap();
+            let page = large.tx.undelivered_page(&tenant(), &endpoint, wanted, stretch, 101).await.unwrap();
+            let next = large.tx.undelivered_oldest(&tenant(), &endpoint, wanted, stretch, 64).await.unwrap();
             let steps = large.steps();
             let expected = match (endpoint.as_str(), &wanted.names) {
                 ("idle", None) => (999, 101, 64),
@@ -424,9 +411,9 @@ async fn what_is_missing_is_looked_for_where_it_is_asked() {
     }
     let counter = "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) \
          VALUES ('mer', TRUE, 50000, 50000)";
-    sqlx::query(counter).execute(&mut large.conn).await.unwrap();
+    large.execute(counter).await;
     large.steps();
-    let place = large.session().sequence_at(&tenant(), Timestamp::from_ms(MANY / 3)).await.unwrap();
+    let place = large.tx.sequence_at(&tenant(), Timestamp::from_ms(MANY / 3)).await.unwrap();
     let steps = large.steps();
     assert_eq!(place, MANY / 3);
     assert!(steps < 2_000, "{steps} steps");
@@ -442,7 +429,7 @@ async fn looking_ahead_reads_only_what_is_asked_for() {
         "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) \
              SELECT 'mer_' || sequence, TRUE, sequence, 0 FROM events",
     ] {
-        sqlx::query(sql).execute(&mut large.conn).await.unwrap();
+        large.execute(sql).await;
     }
     let job = |n: i64| {
         let tenant = Tenant { merchant_id: MerchantId::from_store(format!("mer_{n}")), livemode: true };
@@ -450,16 +437,13 @@ async fn looking_ahead_reads_only_what_is_asked_for() {
         Prefetch { tenant: Some(tenant), key: Some(key), reads: Vec::new(), now: Timestamp::from_ms(0) }
     };
     let jobs = [job(7), job(MANY / 2), job(MANY)];
-    large.conn.begun(crate::shards::ShardSet::ALL);
+    large.tx.conn.begun(crate::shards::ShardSet::ALL);
     large.steps();
-    large.session().prefetch(&jobs.each_ref()).await.unwrap();
+    large.tx.prefetch(&jobs.each_ref()).await.unwrap();
     let steps = large.steps();
     assert!(steps < 3_000, "{steps} steps");
-    let found = large
-        .session()
-        .stream_advance(jobs[1].tenant.as_ref().unwrap(), 1, Timestamp::from_ms(0))
-        .await
-        .unwrap();
+    let found =
+        large.tx.stream_advance(jobs[1].tenant.as_ref().unwrap(), 1, Timestamp::from_ms(0)).await.unwrap();
     assert_eq!(found.last_sequence, MANY / 2 + 1);
     assert!(large.steps() < RESOLUTION.into(), "it was read before");
 }
@@ -469,15 +453,15 @@ async fn looking_ahead_reads_only_what_is_asked_for() {
 async fn the_figures_of_a_backlog_stop_counting() {
     let mut large = Large::fill().await;
     let now = Timestamp::from_ms(100_000);
-    let figures = large.session().endpoint_figures(&tenant(), now, now, 50).await.unwrap();
+    let figures = large.tx.endpoint_figures(&tenant(), now, now, 50).await.unwrap();
     let dead = &figures[&EndpointId::from_store("dead".to_owned())];
     assert_eq!((dead.pending, dead.due, dead.first_due_at), (10_000, 10_000, Some(Timestamp::from_ms(1))));
-    let queue = large.session().queue_figures(now).await.unwrap();
+    let queue = large.tx.queue_figures(now).await.unwrap();
     assert_eq!(
         (queue.pending, queue.due, queue.oldest_due_at),
         (10_005, 10_005, Some(Timestamp::from_ms(1)))
     );
-    let outbox = large.session().outbox(now, now, 9).await.unwrap();
+    let outbox = large.tx.outbox(now, now, 9).await.unwrap();
     let figures = outbox.figures;
     assert_eq!((figures.pending, figures.due, figures.failed), (10_005, 10_005, 0));
     let told: Vec<_> =

@@ -7,7 +7,6 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
 use super::plans::{Large, MANY, tenant};
-use crate::ports::{Connections, PartnerOrders, Shares};
 
 const FILL: [&str; 4] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('par', 'par', 'active', '{}', 0, 0)",
@@ -30,7 +29,7 @@ fn partner() -> Tenant {
 async fn shared() -> Large {
     let mut large = Large::fill().await;
     for sql in FILL {
-        sqlx::query(sql).execute(&mut large.conn).await.unwrap();
+        large.execute(sql).await;
     }
     large.steps();
     large
@@ -40,13 +39,12 @@ async fn shared() -> Large {
 async fn who_hears_of_a_change_is_found_by_its_order() {
     let mut large = shared().await;
     let orders = ["ORD-7", "ORD-40000", "ORD-none"].map(|number| OrderNumber::from_store(number.to_owned()));
-    let found =
-        large.session().shares_of_orders(&tenant(), &orders.iter().collect::<Vec<_>>()).await.unwrap();
+    let found = large.tx.shares_of_orders(&tenant(), &orders.iter().collect::<Vec<_>>()).await.unwrap();
     let steps = large.steps();
     assert_eq!(found.iter().map(|share| share.id.as_str()).collect::<Vec<_>>(), ["osh_40000", "osh_7"]);
     assert!(steps < 1_000, "{steps} steps");
     let connection = ConnectionId::from_store("pcn".to_owned());
-    let found = large.session().share_on_connection(&tenant(), &orders[0], &connection).await.unwrap();
+    let found = large.tx.share_on_connection(&tenant(), &orders[0], &connection).await.unwrap();
     let steps = large.steps();
     assert_eq!(found.map(|id| id.to_string()).as_deref(), Some("osh_7"));
     assert!(steps < 300, "{steps} steps");
@@ -57,17 +55,16 @@ async fn a_page_of_what_is_shared_reads_only_what_it_shows() {
     let mut large = shared().await;
     for before in [None, Some(MANY / 2)] {
         let filter = ShareFilter::default();
-        let page = large.session().shares_page(&tenant(), &filter, before, 101).await.unwrap().rows;
+        let page = large.tx.shares_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!(page.len(), 101);
         assert!(steps < 15_000, "{before:?}: {steps} steps");
-        let page = large.session().partner_orders_page(&partner(), &filter, before, 101).await.unwrap().rows;
+        let page = large.tx.partner_orders_page(&partner(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
         assert_eq!((page.len(), page[0].1.shipments.len()), (101, 1));
         assert!(steps < 30_000, "{before:?}: {steps} steps");
     }
-    let seen =
-        large.session().partner_order(&partner(), &ShareId::from_store("osh_9".to_owned())).await.unwrap();
+    let seen = large.tx.partner_order(&partner(), &ShareId::from_store("osh_9".to_owned())).await.unwrap();
     let steps = large.steps();
     assert_eq!(seen.unwrap().shipments.len(), 1);
     assert!(steps < 1_000, "{steps} steps");
@@ -77,14 +74,14 @@ async fn a_page_of_what_is_shared_reads_only_what_it_shows() {
 async fn ending_a_connection_is_one_row_and_its_shares_come_in_parts() {
     let mut large = shared().await;
     let end = "UPDATE partner_connections SET status = 'revoked', revoked_at = 1, shares_to_end = TRUE";
-    sqlx::query(end).execute(&mut large.conn).await.unwrap();
+    large.execute(end).await;
     let steps = large.steps();
     assert!(steps < 300, "{steps} steps");
-    let left = large.session().connections_to_end(20).await.unwrap();
+    let left = large.tx.connections_to_end(20).await.unwrap();
     let steps = large.steps();
     assert_eq!(left.len(), 1);
     assert!(steps < 300, "{steps} steps");
-    let part = large.session().shares_to_end(&left[0], 100).await.unwrap();
+    let part = large.tx.shares_to_end(&left[0], 100).await.unwrap();
     let steps = large.steps();
     assert_eq!(part.len(), 100);
     assert!(steps < 15_000, "{steps} steps");

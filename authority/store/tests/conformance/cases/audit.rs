@@ -70,7 +70,7 @@ pub(crate) async fn a_commit_tells_what_it_wrote(database: &dyn Database) {
         let shop = shop.clone();
         let store = shop.store.clone();
         store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await?;
                     Ok(tx.written().to_vec())
@@ -94,6 +94,6 @@ pub(crate) async fn a_commit_tells_what_it_wrote(database: &dyn Database) {
     // A job of its own has written nothing yet.
     let store = &shop.store;
     let nothing: Result<Vec<Written>, StoreError> =
-        store.write(|tx: &mut dyn Tx| Box::pin(async move { Ok(tx.written().to_vec()) })).await;
+        store.write(|tx: &mut Tx| Box::pin(async move { Ok(tx.written().to_vec()) })).await;
     assert_eq!(nothing.unwrap(), []);
 }

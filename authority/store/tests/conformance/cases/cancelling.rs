@@ -25,7 +25,7 @@ async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
     let id = id.clone();
     let disabled: Result<bool, StoreError> = shop
         .store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 let disabled = tx.endpoint_disable(&id, DisabledReason::Gone, at(s)).await?;
                 tx.deliveries_cancel(&id, FailureReason::EndpointDisabled, at(s), 99).await?;

@@ -148,7 +148,7 @@ pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
     let (refused, change) = (shop.clone(), shop.opened().1);
     let undone: Result<(), Refusal> = shop
         .store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 refused.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
                 Err(Refusal::not_found("reason"))
@@ -172,9 +172,7 @@ pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) 
         submit(async move { seller.commit_at(vec![change], Audience::Subscribers, noon()).await });
     let store = shop.store.clone();
     let failing: super::held::Pending<Result<(), StoreError>> = submit(async move {
-        store
-            .write(|_: &mut dyn Tx| Box::pin(async { Err(StoreError::Unavailable("gone".to_owned())) }))
-            .await
+        store.write(|_: &mut Tx| Box::pin(async { Err(StoreError::Unavailable("gone".to_owned())) })).await
     });
     open.send(()).unwrap();
     // Where nobody else writes, the others joined its transaction.
@@ -227,7 +225,7 @@ async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
     made.unwrap();
 }
 
-fn has_dispatch(tx: &mut dyn Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
+fn has_dispatch(tx: &mut Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
     let has = tx.dispatch().is_some();
     Box::pin(async move { Ok(has) })
 }
@@ -259,7 +257,7 @@ pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(dat
     let committing = tokio::spawn(async move {
         let store = seller.store.clone();
         let committed: Result<(), Refusal> = store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     seller.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
                     entered.send(()).unwrap();

@@ -27,7 +27,7 @@ pub(crate) async fn settle_and_claim(
 ) {
     let done: Result<(), StoreError> = shop
         .store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 tx.delivery_settle(&settled.iter().collect::<Vec<_>>(), now).await?;
                 claim(tx, wants.as_ref().map_or(Among::All, Among::These), now).await?;
@@ -114,7 +114,7 @@ pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database)
     let probe = async |nth: usize| {
         let (id, endpoint, store) = (ids[nth].clone(), endpoint.clone(), &shop.store);
         let probed: Result<(), StoreError> = store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 tx.probe(&id, &endpoint, at(1));
                 Box::pin(async { Ok(()) })
             })
@@ -153,7 +153,7 @@ pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
     assert_eq!(counter.recalled(), []);
     let (tenant, endpoint, store) = (shop.tenant.clone(), id.clone(), &shop.store);
     let changed: Result<(), StoreError> = store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 let mut found = tx.endpoint_get(&tenant, &endpoint).await?.unwrap();
                 found.resource_version += 1;

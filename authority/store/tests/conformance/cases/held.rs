@@ -21,7 +21,7 @@ pub(crate) async fn hold(store: &Store) -> (oneshot::Sender<()>, Pending<Result<
     let store = store.clone();
     let holding = submit(async move {
         store
-            .write(move |_: &mut dyn Tx| {
+            .write(move |_: &mut Tx| {
                 Box::pin(async move {
                     let _ = entered.send(());
                     let _ = gate.await;
@@ -50,7 +50,7 @@ pub(crate) fn make(
     let (store, merchant) = (store.clone(), merchant(slug));
     submit(async move {
         store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     tx.merchant_insert(&merchant).await?;
                     end()

@@ -3,7 +3,7 @@
 
 use authority_domain::id::{EndpointId, KeyId};
 use authority_domain::merchant::scope::OperatorScope;
-use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption, Snapshot};
+use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption, Tx};
 use authority_store::{Inspection, StoreError};
 
 use super::fixtures::{at, dice, noon};
@@ -17,7 +17,7 @@ pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
     assert_eq!(inspection.schema_found, inspection.schema_known);
     let (writer, tenant) = (shop.clone(), shop.tenant.clone());
     let seen: Result<_, StoreError> = inspection
-        .snapshot(move |tx: &mut dyn Snapshot| {
+        .snapshot(move |tx: &mut Tx| {
             Box::pin(async move {
                 let before = tx.inspect_event_heads(&tenant, 0, 100).await?.len();
                 // Others go on writing; who looks sees nothing of it.
@@ -30,9 +30,7 @@ pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
     assert_eq!(seen.unwrap(), (1, 1, Vec::new()));
     let tenant = shop.tenant.clone();
     let later: Result<_, StoreError> = inspection
-        .snapshot(move |tx: &mut dyn Snapshot| {
-            Box::pin(async move { tx.inspect_event_heads(&tenant, 0, 100).await })
-        })
+        .snapshot(move |tx: &mut Tx| Box::pin(async move { tx.inspect_event_heads(&tenant, 0, 100).await }))
         .await;
     assert_eq!(later.unwrap().len(), 7);
     inspection.close().await;
@@ -61,9 +59,7 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
         let mut inspection = Inspection::open(&database.url()).await.unwrap();
         let tenant = shop.tenant.clone();
         let found: Result<Vec<_>, StoreError> = inspection
-            .snapshot(move |tx: &mut dyn Snapshot| {
-                Box::pin(async move { tx.inspect_subscriptions(&tenant).await })
-            })
+            .snapshot(move |tx: &mut Tx| Box::pin(async move { tx.inspect_subscriptions(&tenant).await }))
             .await;
         inspection.close().await;
         let mut found: Vec<_> = found.unwrap().iter().map(|s| (s.since, s.enabled)).collect();

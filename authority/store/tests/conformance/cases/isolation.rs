@@ -56,7 +56,7 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
         let endpoint = database_endpoint(&shop).await;
         let (delivery, all) = (deliveries[0].id.clone(), DeliveryFilter::default());
         let found: Result<Vec<(&str, bool)>, StoreError> = store
-            .read(move |tx: &mut dyn Tx| {
+            .read(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let (t, number) = (&tenant, &order.order_number);
                     Ok(vec![
@@ -139,7 +139,7 @@ pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
         parcel.livemode = livemode;
         let (store, tenant, stolen) = (&stranger.store, stranger.tenant.clone(), payment);
         let put: Result<(), Refusal> = store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(
                     async move { Ok(tx.payment_put(&tenant.merchant_id, &stolen, UNUSED_SEQUENCES).await?) },
                 )

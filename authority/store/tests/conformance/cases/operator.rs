@@ -25,7 +25,7 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     made[1] = made[1].change(change, at(9)).unwrap();
     let suspended = made[1].clone();
     let written: Result<Vec<Written>, StoreError> = store
-        .write(move |tx: &mut dyn authority_store::ports::Tx| {
+        .write(move |tx: &mut authority_store::ports::Tx| {
             Box::pin(async move {
                 tx.merchant_update(&suspended).await?;
                 Ok(tx.written().to_vec())

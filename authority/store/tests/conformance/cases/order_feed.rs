@@ -31,7 +31,7 @@ async fn touch(shop: &Shop, number: OrderNumber, id: String, refuses: bool) {
     let work = shop.clone();
     let written: Result<(), Refusal> = shop
         .store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 let order = tx.order_get(&work.tenant, &number).await?.unwrap();
                 let new = NewReference { id, url: None };

@@ -85,7 +85,7 @@ fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumbe
     let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
     submit(async move {
         store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let number = tx.order_number_reserve(&tenant, "ORD-").await?;
                     end.map(|()| number)
@@ -106,7 +106,7 @@ fn reserving_ahead(shop: &Shop) -> Pending<Result<OrderNumber, StoreError>> {
     };
     submit(async move {
         store
-            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+            .write_ahead(ahead, move |tx: &mut Tx| {
                 Box::pin(async move { tx.order_number_reserve(&tenant, "ORD-").await })
             })
             .await

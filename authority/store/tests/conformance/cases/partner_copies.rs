@@ -105,7 +105,7 @@ pub(crate) async fn an_undone_job_leaves_no_copy(database: &dyn Database) {
     let (shop, change) = (acme.clone(), updated(&order, 3));
     let undone: Result<(), Refusal> = acme
         .store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
                 Err(Refusal::new(ErrorCode::OrderNotFulfillable, "after all"))

@@ -19,14 +19,14 @@ use super::fixtures::{at, dice};
 use super::job;
 use super::shop::Shop;
 
-async fn standing(tx: &mut dyn Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
+async fn standing(tx: &mut Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
     let order = tx.order_get(&shop.tenant, number).await?.unwrap();
     let payments = tx.payments_of_order(&shop.tenant, number).await?;
     let reserved = tx.refunds_reserved(&shop.tenant, number).await?;
     Ok(RefundBasis::new(order, payments, &reserved))
 }
 
-async fn commit(tx: &mut dyn Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Result<(), Refusal> {
+async fn commit(tx: &mut Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Result<(), Refusal> {
     shop.commit_in(tx, &outcome.changes, &Audience::Subscribers, at(s)).await?;
     if let Some(payment) = &outcome.restated {
         tx.payment_restate(&shop.tenant, payment).await?;
@@ -74,7 +74,7 @@ pub(crate) async fn ask_under(
         now: at(s),
     };
     store
-        .write_ahead(ahead, move |tx: &mut dyn Tx| {
+        .write_ahead(ahead, move |tx: &mut Tx| {
             Box::pin(async move {
                 let id = RefundId::generate(at(s), &mut dice());
                 if let Some(key) = key {
@@ -98,7 +98,7 @@ pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s
     let (shop, refund) = (shop.clone(), refund.clone());
     let store = shop.store.clone();
     let reported: Result<Refund, Refusal> = store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 let standing = standing(tx, &shop, refund.order_number.as_ref().unwrap()).await?;
                 let told = RefundReport { status, processor_reference: None, failure: None };

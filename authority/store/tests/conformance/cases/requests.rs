@@ -138,7 +138,7 @@ fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, Sto
     };
     submit(async move {
         store
-            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+            .write_ahead(ahead, move |tx: &mut Tx| {
                 Box::pin(async move {
                     if let Some((_, answer)) = tx.idempotency_get(&scope, key, noon()).await? {
                         return Ok(Some(answer));

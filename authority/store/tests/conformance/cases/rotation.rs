@@ -11,7 +11,7 @@ use super::{Database, job};
 async fn rotate(shop: &Shop, id: &EndpointId, until: i64, now: i64) -> Result<i64, StoreError> {
     let (tenant, id) = (shop.tenant.clone(), id.clone());
     shop.store
-        .write(move |tx: &mut dyn Tx| {
+        .write(move |tx: &mut Tx| {
             Box::pin(async move {
                 let version = tx.secret_version(&tenant, &id).await? + 1;
                 let newest = SealedSecret { version, sealed: vec![9], expires_at: None };

@@ -81,7 +81,7 @@ impl Shop {
     ) -> Result<Committed, Refusal> {
         let shop = self.clone();
         self.store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move { shop.commit_in(tx, &changes, &audience, now).await })
             })
             .await
@@ -97,7 +97,7 @@ impl Shop {
     ) -> Result<Committed, Refusal> {
         let (shop, record) = (self.clone(), record.to_owned());
         self.store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     tx.idempotency_key_keep(&record, key, &fingerprint);
                     shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await
@@ -109,7 +109,7 @@ impl Shop {
     /// Commits within a job that does more.
     pub(crate) async fn commit_in(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut Tx,
         changes: &[Change],
         audience: &Audience,
         now: Timestamp,

@@ -34,7 +34,7 @@ async fn write(shop: Shop) -> Vec<String> {
         let work = shop.clone();
         let written: Result<(), Refusal> = shop
             .store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     work.commit_in(tx, &changes, &Audience::Subscribers, now).await?;
                     if refuses { Err(Refusal::not_found("reason to stay")) } else { Ok(()) }
@@ -144,7 +144,7 @@ fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
     let store = shop.store.clone();
     submit(async move {
         store
-            .write_ahead(ahead, move |tx: &mut dyn Tx| {
+            .write_ahead(ahead, move |tx: &mut Tx| {
                 Box::pin(async move { inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await })
             })
             .await

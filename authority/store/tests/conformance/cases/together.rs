@@ -25,7 +25,7 @@ fn counting(shop: &Shop, message: &'static str) -> Pending<Result<Committed, Ref
     let store = shop.store.clone();
     submit(async move {
         store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let committed = shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
                     let message = MessageId::new(&shop.tenant, "bank", ProcessorMessage::Report, message);
@@ -43,7 +43,7 @@ fn refusing(shop: &Shop, change: Change) -> Pending<Result<Committed, Refusal>> 
     let store = shop.store.clone();
     submit(async move {
         store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
                     Err(Refusal::not_found("reason"))
@@ -136,7 +136,7 @@ pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: 
     let first = counting(&shop, "evt");
     let torn = submit(async move {
         let torn: Result<(), Refusal> = store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
                     assert_eq!(tx.checkout_find(&id).await?.map(|(_, found)| found.id), Some(id));
@@ -203,7 +203,7 @@ pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Datab
     let change = shop.opened().1;
     let refused = submit(async move {
         let refused: Result<(), Refusal> = store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let secret = SealedSecret { version: 1, sealed: vec![1], expires_at: None };
                     tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
@@ -229,7 +229,7 @@ fn rename(shop: &Shop, name: &'static str) -> Pending<Result<(), StoreError>> {
     let (store, id) = (shop.store.clone(), shop.tenant.merchant_id.clone());
     submit(async move {
         store
-            .write(move |tx: &mut dyn Tx| {
+            .write(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let found = tx.merchant_get(&id).await?.unwrap();
                     let version = found.resource_version + 1;
@@ -249,9 +249,7 @@ fn name(shop: &Shop) -> Pending<Result<String, StoreError>> {
     let (store, id) = (shop.store.clone(), shop.tenant.merchant_id.clone());
     submit(async move {
         store
-            .write(move |tx: &mut dyn Tx| {
-                Box::pin(async move { Ok(tx.merchant_get(&id).await?.unwrap().name) })
-            })
+            .write(move |tx: &mut Tx| Box::pin(async move { Ok(tx.merchant_get(&id).await?.unwrap().name) }))
             .await
     })
 }

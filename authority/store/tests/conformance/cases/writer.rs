@@ -88,16 +88,14 @@ pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
     let waiting = store.clone();
     let of_the_store = submit(async move {
         let panicked: Result<(), StoreError> = waiting
-            .write(|_: &mut dyn Tx| {
-                Box::pin(async { panic!("a test panics on purpose, with a store error") })
-            })
+            .write(|_: &mut Tx| Box::pin(async { panic!("a test panics on purpose, with a store error") }))
             .await;
         panicked
     });
     let waiting = store.clone();
     let at_once = submit(async move {
         let panicked: Result<(), StoreError> =
-            waiting.write(|_: &mut dyn Tx| panic!("a test panics on purpose, before its first await")).await;
+            waiting.write(|_: &mut Tx| panic!("a test panics on purpose, before its first await")).await;
         panicked
     });
     let after = make(&store, "after", || Ok(()));
@@ -111,7 +109,7 @@ pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
     assert_eq!(slugs(database, &["before", "panicking", "after"]).await, ["before", "after"]);
 
     let reading: Result<(), StoreError> =
-        store.read(|_: &mut dyn Tx| Box::pin(async { panic!("a test panics on purpose, reading") })).await;
+        store.read(|_: &mut Tx| Box::pin(async { panic!("a test panics on purpose, reading") })).await;
     assert!(matches!(reading, Err(StoreError::Broken(_))));
 }
 

@@ -125,7 +125,7 @@ async fn take_turns(database: PostgresDatabase) {
             let (store, tenant) = (instances[n % 2].store.clone(), first.tenant.clone());
             tokio::spawn(async move {
                 let counted: Result<i64, StoreError> = store
-                    .write(move |tx: &mut dyn authority_store::ports::Tx| {
+                    .write(move |tx: &mut authority_store::ports::Tx| {
                         Box::pin(async move {
                             let before = tx.endpoint_count(&tenant).await?;
                             let endpoint = crate::cases::fixtures::endpoint(tenant.livemode, &["*"]);

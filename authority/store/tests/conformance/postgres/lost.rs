@@ -47,7 +47,7 @@ async fn a_transaction_that_is_lost_before_its_commit_runs_once_more() {
         let (database, count) = (Arc::clone(&database), Arc::clone(&runs));
         let opened = shop.opened().1;
         let done: Result<Committed, Refusal> = store
-            .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut dyn Tx| {
+            .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut Tx| {
                 Box::pin(async move {
                     let committed = inside.commit_in(tx, &[opened], &Audience::Subscribers, noon()).await?;
                     if count.fetch_add(1, Ordering::SeqCst) < losses {

@@ -50,7 +50,7 @@ pub(super) async fn shops<const N: usize>(store: &Store) -> [Shop; N] {
 async fn commit(shop: &Shop, changes: Vec<Change>) -> Result<Committed, Refusal> {
     let inside = shop.clone();
     shop.store
-        .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut dyn Tx| {
+        .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut Tx| {
             Box::pin(async move { inside.commit_in(tx, &changes, &Audience::Subscribers, noon()).await })
         })
         .await
@@ -67,7 +67,7 @@ pub(super) async fn hold(shop: &Shop) -> (watch::Sender<bool>, JoinHandle<Result
     let (store, turns) = (shop.store.clone(), Turns::of(&shop.tenant.merchant_id));
     let holding = tokio::spawn(async move {
         store
-            .write_with(turns, move |_: &mut dyn Tx| {
+            .write_with(turns, move |_: &mut Tx| {
                 Box::pin(async move {
                     let mut gate = gate;
                     let _ = entered.send(()).await;
@@ -115,7 +115,7 @@ async fn a_job_that_needs_another_turn_runs_once_more_and_has_it() {
     let (counted, also) = (Arc::clone(&runs), shard(&second));
     let (inside, other) = (first.clone(), second.clone());
     let done: Result<(bool, bool), Refusal> = store
-        .write_with(Turns::of(&first.tenant.merchant_id), move |tx: &mut dyn Tx| {
+        .write_with(Turns::of(&first.tenant.merchant_id), move |tx: &mut Tx| {
             Box::pin(async move {
                 counted.fetch_add(1, Ordering::SeqCst);
                 let (opened, audience) = (inside.opened().1, Audience::Subscribers);
@@ -141,7 +141,7 @@ async fn one_key_of_the_operator_on_two_shards_has_one_answer() {
         let (looked, runs) = (Arc::clone(&both_have_looked), Arc::new(AtomicUsize::new(0)));
         tokio::spawn(async move {
             let answer: Result<String, StoreError> = store
-                .write_with(turns, move |tx: &mut dyn Tx| {
+                .write_with(turns, move |tx: &mut Tx| {
                     Box::pin(async move {
                         let known = tx.idempotency_get(&KeyScope::Operator, "once", noon()).await?;
                         if runs.fetch_add(1, Ordering::SeqCst) == 0 {

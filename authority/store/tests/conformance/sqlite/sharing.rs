@@ -21,7 +21,7 @@ async fn jobs_that_wait_together_share_a_transaction() {
     let (open, gate) = oneshot::channel::<()>();
     let (first, second) = (merchant("first"), merchant("second"));
     let (first_id, second_id) = (first.id.clone(), second.id.clone());
-    let mut writing_first = Box::pin(store.write(move |tx: &mut dyn Tx| {
+    let mut writing_first = Box::pin(store.write(move |tx: &mut Tx| {
         Box::pin(async move {
             let _ = gate.await;
             tx.merchant_insert(&first).await
@@ -29,7 +29,7 @@ async fn jobs_that_wait_together_share_a_transaction() {
     }));
     assert!((&mut writing_first).now_or_never().is_none());
     let (beside, seen_id) = (store.clone(), first_id.clone());
-    let mut writing_second = Box::pin(store.write(move |tx: &mut dyn Tx| {
+    let mut writing_second = Box::pin(store.write(move |tx: &mut Tx| {
         Box::pin(async move {
             // The first job's row is there for the second, and not yet for anybody else.
             let inside = tx.merchant_get(&seen_id).await?.is_some();
@@ -56,7 +56,7 @@ async fn a_transaction_has_the_write_lock_before_its_first_write() {
     let store = database.open().await.unwrap();
     let path = database.path();
     let refused: Result<String, StoreError> = store
-        .write(move |_: &mut dyn Tx| {
+        .write(move |_: &mut Tx| {
             Box::pin(async move {
                 let options = SqliteConnectOptions::new().filename(path).busy_timeout(Duration::ZERO);
                 let mut beside = options.connect().await?;

@@ -1,0 +1,180 @@
+//! The driver: one connection for both databases, and what goes over it.
+//!
+//! A statement is a [`Query`] that does not know its database: a text with its values. The connection writes it down for
+//! the database that it leads to ([`statement`]), runs it as a prepared statement, and returns [`Row`]s, from which
+//! columns are read as they came. Whatever the two databases say in different words stands in their [`Dialect`]s.
+//!
+//! What is here knows nothing of buffered rows: a job's statements go through
+//! [`crate::sql::transaction::write_buffer`].
+
+mod dialect;
+mod pool;
+mod query;
+mod row;
+mod statement;
+mod value;
+
+use std::ops::{Deref, DerefMut};
+
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection as _, Database, Executor as _, PgConnection, Postgres, Sqlite, SqliteConnection};
+
+pub(crate) use dialect::Dialect;
+pub(crate) use pool::Pool;
+pub(crate) use query::{Query, query};
+pub(crate) use row::{Column, FromRow, Row};
+pub(crate) use statement::{Statement, Target};
+pub(crate) use value::{Kind, Value};
+
+use crate::shards::ShardSet;
+use crate::sql::transaction::lookups::Asked;
+use crate::sql::transaction::rows::Group;
+use crate::{postgres, sqlite};
+
+pub(crate) type Error = sqlx::Error;
+
+/// A connection to either database.
+pub(crate) enum Connection {
+    Sqlite(Held<Sqlite>),
+    Postgres(Held<Postgres>),
+}
+
+/// A connection, and whose it is.
+pub(crate) enum Held<D: Database> {
+    Own(D::Connection),
+    Pooled(PoolConnection<D>),
+}
+
+impl<D: Database> Deref for Held<D> {
+    type Target = D::Connection;
+
+    fn deref(&self) -> &D::Connection {
+        match self {
+            Self::Own(own) => own,
+            Self::Pooled(pooled) => pooled,
+        }
+    }
+}
+
+impl<D: Database> DerefMut for Held<D> {
+    fn deref_mut(&mut self) -> &mut D::Connection {
+        match self {
+            Self::Own(own) => own,
+            Self::Pooled(pooled) => pooled,
+        }
+    }
+}
+
+impl From<SqliteConnection> for Connection {
+    fn from(own: SqliteConnection) -> Self {
+        Self::Sqlite(Held::Own(own))
+    }
+}
+
+impl From<PgConnection> for Connection {
+    fn from(own: PgConnection) -> Self {
+        Self::Postgres(Held::Own(own))
+    }
+}
+
+impl Connection {
+    /// How its database says what the two say differently.
+    pub(crate) fn dialect(&self) -> &'static Dialect {
+        match self {
+            Self::Sqlite(_) => &sqlite::DIALECT,
+            Self::Postgres(_) => &postgres::DIALECT,
+        }
+    }
+
+    /// All rows.
+    pub(crate) async fn all<T: FromRow>(&mut self, query: Query<'_>) -> Result<Vec<T>, Error> {
+        match self {
+            Self::Sqlite(conn) => collect(conn.fetch(query.written::<Sqlite>()?)).await,
+            Self::Postgres(conn) => collect(conn.fetch(query.written::<Postgres>()?)).await,
+        }
+    }
+
+    /// The first row, if there is one.
+    pub(crate) async fn optional<T: FromRow>(&mut self, query: Query<'_>) -> Result<Option<T>, Error> {
+        let row: Option<Row> = match self {
+            Self::Sqlite(conn) => conn.fetch_optional(query.written::<Sqlite>()?).await?.map(Row::Sqlite),
+            Self::Postgres(conn) => {
+                conn.fetch_optional(query.written::<Postgres>()?).await?.map(Row::Postgres)
+            }
+        };
+        row.map(T::from_row).transpose()
+    }
+
+    /// The rows as they come.
+    pub(crate) fn stream(&mut self, query: Query<'_>) -> Result<BoxStream<'_, Result<Row, Error>>, Error> {
+        Ok(match self {
+            Self::Sqlite(conn) => conn.fetch(query.written::<Sqlite>()?).map_ok(Row::Sqlite).boxed(),
+            Self::Postgres(conn) => conn.fetch(query.written::<Postgres>()?).map_ok(Row::Postgres).boxed(),
+        })
+    }
+
+    /// Runs a statement that returns no rows; returns how many it touched.
+    pub(crate) async fn execute(&mut self, query: Query<'_>) -> Result<u64, Error> {
+        Ok(match self {
+            Self::Sqlite(conn) => conn.execute(query.written::<Sqlite>()?).await?.rows_affected(),
+            Self::Postgres(conn) => conn.execute(query.written::<Postgres>()?).await?.rows_affected(),
+        })
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) async fn control(&mut self, statements: &'static str) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(conn) => drop(sqlx::query(statements).execute(&mut **conn).await?),
+            Self::Postgres(conn) => drop(sqlx::raw_sql(statements).execute(&mut **conn).await?),
+        }
+        Ok(())
+    }
+
+    /// Runs statements without parameters, of which one returns the turns that were taken. The file of SQLite has one
+    /// writer: whoever writes has every turn.
+    pub(crate) async fn turns(&mut self, statements: String) -> Result<ShardSet, Error> {
+        match self {
+            Self::Sqlite(_) => Ok(ShardSet::ALL),
+            Self::Postgres(conn) => postgres::batch::turns(conn, statements).await,
+        }
+    }
+
+    /// Sends rows in order, a group for each table; returns how many rows each touched.
+    pub(crate) async fn send(&mut self, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
+        match self {
+            Self::Sqlite(conn) => sqlite::batch::send(conn, groups).await,
+            Self::Postgres(conn) => postgres::batch::send(conn, groups).await,
+        }
+    }
+
+    /// Asks these lookups.
+    pub(crate) async fn look_up(&mut self, asked: &[Asked]) -> Result<Vec<Row>, Error> {
+        match self {
+            Self::Sqlite(conn) => sqlite::batch::look_up(conn, asked).await,
+            Self::Postgres(conn) => postgres::batch::look_up(conn, asked).await,
+        }
+    }
+
+    /// Closes the connection; one that belongs to a pool returns to it.
+    pub(crate) async fn close(self) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(Held::Own(conn)) => conn.close().await,
+            Self::Postgres(Held::Own(conn)) => conn.close().await,
+            Self::Sqlite(Held::Pooled(_)) | Self::Postgres(Held::Pooled(_)) => Ok(()),
+        }
+    }
+}
+
+/// Reads rows to their end.
+pub(crate) async fn collect<R, T: FromRow>(mut rows: BoxStream<'_, Result<R, Error>>) -> Result<Vec<T>, Error>
+where
+    Row: From<R>,
+{
+    let mut all = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        all.push(T::from_row(row.into())?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,168 @@
+//! Checkouts.
+
+use authority_domain::checkout::Checkout;
+use authority_domain::id::{CheckoutId, MerchantId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Kind, Query, Row, query};
+use crate::ports::SequenceRange;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::{Tx, bodies};
+
+/// An open checkout that is past `expires_at`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueCheckout {
+    /// Its tenant.
+    pub tenant: Tenant,
+    /// The checkout.
+    pub id: CheckoutId,
+    /// Its `expires_at`.
+    pub expires_at: Timestamp,
+}
+
+/// A version of a checkout.
+static CHECKOUTS: Table = Table {
+    order: TableOrder::Checkout,
+    touches: Touches::Each("checkout"),
+    into: "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
+        created_sequence)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+    ],
+    form: Form::Insert,
+    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
+             expires_at = excluded.expires_at, resource_version = excluded.resource_version, body = excluded.body \
+         WHERE checkouts.resource_version < excluded.resource_version AND checkouts.livemode = excluded.livemode \
+             AND checkouts.merchant_id = excluded.merchant_id",
+    together: Together::Apart,
+};
+
+impl Tx {
+    /// One checkout.
+    pub async fn checkout_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &CheckoutId,
+    ) -> Result<Option<Checkout>, StoreError> {
+        if let Some(found) = self.conn.cache.checkout(tenant, id.as_str()) {
+            return Ok(Some(serde_json::from_str(&found.body)?));
+        }
+        let statement = "SELECT body FROM checkouts WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        let about = [id.to_string()];
+        bodies::record(&mut self.conn, query(statement).about(&about), tenant, id.as_str()).await
+    }
+
+    /// One checkout, and whether a payment of it is still open.
+    pub async fn checkout_to_pay(
+        &mut self,
+        tenant: &Tenant,
+        id: &CheckoutId,
+    ) -> Result<Option<(Checkout, bool)>, StoreError> {
+        if let Some(known) = self.conn.cache.payable(id.as_str()) {
+            let ours = known.filter(|found| found.tenant == *tenant);
+            return ours.map(|found| Ok((serde_json::from_str(&found.body)?, found.under_way))).transpose();
+        }
+        let found: Option<(String, bool)> = query(
+            "SELECT c.body, EXISTS (SELECT 1 FROM payments p WHERE p.merchant_id = $1 AND p.livemode = $2 \
+                 AND p.checkout_id = $3 AND p.status IN ('created', 'pending', 'authorized')) \
+             FROM checkouts c WHERE c.merchant_id = $1 AND c.livemode = $2 AND c.id = $3",
+        )
+        .bind_tenant(tenant)
+        .bind(id.as_str())
+        .about(&[id.to_string()])
+        .read_optional(&mut self.conn)
+        .await?;
+        found.map(|(body, open)| Ok((serde_json::from_str(&body)?, open))).transpose()
+    }
+
+    /// One checkout and its tenant, as the operator's paths name it.
+    pub async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>, StoreError> {
+        let row = query("SELECT merchant_id, livemode, body FROM checkouts WHERE id = $1")
+            .bind(id.as_str())
+            .read_optional::<Row>(&mut self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let body: String = row.get("body")?;
+        Ok(Some((bodies::tenant(&row)?, serde_json::from_str(&body)?)))
+    }
+
+    /// Open checkouts of one tenant, or of all (`None`), with `expires_at` at or before `now`, the longest overdue
+    /// first, at most `limit`, starting after `after`.
+    pub async fn checkouts_due(
+        &mut self,
+        of: Option<&Tenant>,
+        now: Timestamp,
+        after: Option<&DueCheckout>,
+        limit: i64,
+    ) -> Result<Vec<DueCheckout>, StoreError> {
+        let mut query = Query::new(
+            "SELECT merchant_id, livemode, id, expires_at FROM checkouts WHERE status = 'open' AND expires_at <= ",
+        );
+        query.push_bind(now.as_ms());
+        query.push(" AND (expires_at, id) > (");
+        query.push_bind(after.map_or(i64::MIN, |after| after.expires_at.as_ms()));
+        query.push(", ").push_bind(after.map_or(String::new(), |after| after.id.to_string())).push(")");
+        if let Some(tenant) = of {
+            query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query.push(" AND livemode = ").push_bind(tenant.livemode);
+        }
+        query.push(" ORDER BY expires_at, id LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(DueCheckout {
+                    tenant: bodies::tenant(row)?,
+                    id: CheckoutId::from_store(row.get("id")?),
+                    expires_at: Timestamp::from_ms(row.get("expires_at")?),
+                })
+            })
+            .collect()
+    }
+
+    /// The earliest `expires_at` of all open checkouts.
+    pub async fn checkouts_next_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        let next: Option<i64> =
+            query("SELECT expires_at FROM checkouts WHERE status = 'open' ORDER BY expires_at LIMIT 1")
+                .read_optional(&mut self.conn)
+                .await?;
+        Ok(next.map(Timestamp::from_ms))
+    }
+
+    /// Writes a version of a checkout.
+    pub async fn checkout_put(
+        &mut self,
+        merchant: &MerchantId,
+        checkout: &Checkout,
+        places: SequenceRange,
+    ) -> Result<(), StoreError> {
+        let body = serde_json::to_string(checkout)?;
+        self.conn.buffer(
+            &CHECKOUTS,
+            [checkout.id.to_string()],
+            [
+                checkout.id.as_str().into(),
+                merchant.as_str().into(),
+                checkout.livemode.into(),
+                checkout.status.as_str().into(),
+                checkout.currency.as_str().into(),
+                checkout.amounts.total.into(),
+                checkout.expires_at.as_ms().into(),
+                checkout.resource_version.into(),
+                body.into(),
+                places.first.into(),
+            ],
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! Reading deliveries and attempts: what became of an event on its way to an endpoint (contract 2.9).
+
+use authority_domain::delivery::outcome::{AttemptOutcome, FailureReason};
+use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
+use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::Page;
+use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::{Tx, bodies};
+
+/// The fields of an event that a replay needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventHead {
+    /// The catalog name.
+    pub event_type: String,
+    /// Its sequence number in the stream.
+    pub sequence: i64,
+    /// The record it is about.
+    pub resource_id: String,
+}
+
+const COLUMNS: &str = "id, livemode, event_id, event_type, endpoint_id, triggered_by, status, attempt_count, \
+     next_attempt_at, last_outcome, last_response_status, failure_reason, succeeded_at, failed_at, created_at, \
+     updated_at, created_sequence";
+
+impl Tx {
+    /// Up to `limit` deliveries to an endpoint before `before` (newest first).
+    pub async fn deliveries_page(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        filter: &DeliveryFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Page<Delivery>, StoreError> {
+        let of = |query: &mut Query<'_>| {
+            query.push("endpoint_id = ").push_bind(endpoint.as_str().to_owned());
+            bodies::push_equal(query, "event_id", filter.event_id.as_ref());
+        };
+        let filters = |query: &mut Query<'_>| {
+            query.push_in("status", &filter.status);
+            query.push_in("event_type", &filter.event_types);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
+        // The few deliveries of one event are found by the event and then sorted. In the order of all the endpoint's
+        // deliveries they would be looked for one by one.
+        let position = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
+        let order = ListOrder::NewestFirst;
+        let listed = Listed {
+            table: "deliveries",
+            joins: "",
+            position,
+            order,
+            after: before,
+            of,
+            owner: Some(tenant),
+            filter: filters,
+        };
+        let placed = |row: &Row| Ok((0, (row.get("created_sequence")?, delivery(row)?)));
+        listed.page(&mut self.conn, COLUMNS, limit, placed).await
+    }
+
+    /// One delivery.
+    pub async fn delivery_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &DeliveryId,
+    ) -> Result<Option<Delivery>, StoreError> {
+        let mut query = Query::new("SELECT ");
+        query.push(COLUMNS).push(" FROM deliveries WHERE id = ").push_bind(id.as_str());
+        query.push(" AND ").push_tenant(tenant);
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| delivery(&row)).transpose()
+    }
+
+    /// The attempts of a delivery, the first one first.
+    pub async fn delivery_attempts(
+        &mut self,
+        tenant: &Tenant,
+        id: &DeliveryId,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        let rows = query(
+            "SELECT a.id, a.delivery_id, a.number, a.started_at, a.signed_timestamp, a.duration_ms, a.outcome, \
+                 a.response_status, a.response_excerpt, a.retry_at \
+             FROM attempts a JOIN deliveries d ON d.id = a.delivery_id \
+             WHERE d.id = $1 AND d.merchant_id = $2 AND d.livemode = $3 ORDER BY a.number",
+        )
+        .bind(id.as_str())
+        .bind_tenant(tenant)
+        .read::<Row>(&mut self.conn)
+        .await?;
+        rows.iter().map(attempt).collect()
+    }
+
+    /// The fields of an event that a replay needs.
+    pub async fn event_head(
+        &mut self,
+        tenant: &Tenant,
+        id: &EventId,
+    ) -> Result<Option<EventHead>, StoreError> {
+        let row: Option<(String, i64, String)> = query(
+            "SELECT type, sequence, resource_id FROM events WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+        )
+        .bind(id.as_str())
+        .bind_tenant(tenant)
+        .read_optional(&mut self.conn)
+        .await?;
+        Ok(row.map(|(event_type, sequence, resource_id)| EventHead { event_type, sequence, resource_id }))
+    }
+}
+
+pub(crate) fn delivery(row: &Row) -> Result<Delivery, StoreError> {
+    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms))
+    };
+    let text = |name: &str| -> Result<String, StoreError> { Ok(row.get(name)?) };
+    let created_at = Timestamp::from_ms(row.get("created_at")?);
+    Ok(Delivery {
+        id: DeliveryId::from_store(text("id")?),
+        event_id: EventId::from_store(text("event_id")?),
+        event_type: text("event_type")?,
+        endpoint_id: EndpointId::from_store(text("endpoint_id")?),
+        trigger: word(&text("triggered_by")?, Trigger::parse)?,
+        status: word(&text("status")?, DeliveryStatus::parse)?,
+        attempt_count: row.get("attempt_count")?,
+        next_attempt_at: time("next_attempt_at")?,
+        last_outcome: optional_word(row.get("last_outcome")?, AttemptOutcome::parse)?,
+        last_response_status: row.get("last_response_status")?,
+        failure_reason: optional_word(row.get("failure_reason")?, FailureReason::parse)?,
+        succeeded_at: time("succeeded_at")?,
+        failed_at: time("failed_at")?,
+        livemode: row.get("livemode")?,
+        created_at,
+        updated_at: time("updated_at")?.unwrap_or(created_at),
+    })
+}
+
+pub(crate) fn attempt(row: &Row) -> Result<Attempt, StoreError> {
+    Ok(Attempt {
+        id: AttemptId::from_store(row.get("id")?),
+        delivery_id: DeliveryId::from_store(row.get("delivery_id")?),
+        number: row.get("number")?,
+        started_at: Timestamp::from_ms(row.get("started_at")?),
+        signed_timestamp: row.get("signed_timestamp")?,
+        duration_ms: row.get("duration_ms")?,
+        outcome: word(&row.get::<String>("outcome")?, AttemptOutcome::parse)?,
+        response_status: row.get("response_status")?,
+        response_excerpt: row.get("response_excerpt")?,
+        retry_at: row.get::<Option<i64>>("retry_at")?.map(Timestamp::from_ms),
+    })
+}
+
+fn word<T>(text: &str, parse: fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    parse(text).ok_or_else(|| StoreError::Broken("a delivery or an attempt holds an unknown word".to_owned()))
+}
+
+fn optional_word<T>(text: Option<String>, parse: fn(&str) -> Option<T>) -> Result<Option<T>, StoreError> {
+    text.map(|text| word(&text, parse)).transpose()
+}

@@ -1,0 +1,86 @@
+//! Recent attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and one for
+//! all endpoints of a shard, so that transactions of different shards never write the same row.
+//!
+//! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
+//! minutes in which the day began. Housekeeping removes older rows.
+
+use std::collections::BTreeMap;
+
+use authority_domain::id::EndpointId;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Kind, Query};
+use crate::sql::delivery::settlements::WrittenOutcome;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+
+/// Milliseconds that one row covers.
+const SPAN_MS: i64 = 5 * 60 * 1000;
+
+/// Ids of endpoints begin with this; the keys of the rows for all endpoints sort before it.
+pub(crate) const ENDPOINTS: &str = "we_";
+
+static FIGURES: Table = Table {
+    order: TableOrder::Figure,
+    touches: Touches::Any,
+    into: "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries)",
+    columns: &[Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
+    form: Form::Insert,
+    rest: "ON CONFLICT (endpoint_id, since) DO UPDATE SET attempts = endpoint_figures.attempts + excluded.attempts, \
+        failed_attempts = endpoint_figures.failed_attempts + excluded.failed_attempts, \
+        failed_deliveries = endpoint_figures.failed_deliveries + excluded.failed_deliveries",
+    together: Together::Apart,
+};
+
+/// Attempts, those that failed, deliveries given up.
+pub(crate) type Lately = (i64, i64, i64);
+
+fn span(at: Timestamp) -> i64 {
+    at.as_ms() - at.as_ms().rem_euclid(SPAN_MS)
+}
+
+impl Tx {
+    /// Counts what was just settled.
+    pub(crate) fn count_settled(&mut self, written: &[WrittenOutcome<'_>]) {
+        // A row of any shard whose turn this transaction holds: nobody else writes it meanwhile.
+        let everybody = format!("shard/{}", self.conn.held().numbers().next().unwrap_or(0));
+        let mut counted: BTreeMap<(&str, i64), Lately> = BTreeMap::new();
+        for WrittenOutcome { settlement, next } in written {
+            let failed = i64::from(settlement.outcome != "success");
+            let given_up = i64::from(settlement.outcome != "success" && next.is_none());
+            for owner in [settlement.endpoint_id.as_str(), everybody.as_str()] {
+                let tried = counted.entry((owner, span(settlement.started_at))).or_default();
+                tried.0 += 1;
+                tried.1 += failed;
+                let ended = counted.entry((owner, span(settlement.finished_at))).or_default();
+                ended.2 += given_up;
+            }
+        }
+        for ((owner, since), (attempts, failed, given_up)) in counted {
+            if (attempts, given_up) != (0, 0) {
+                let values = [owner.into(), since.into(), attempts.into(), failed.into(), given_up.into()];
+                self.conn.buffer(&FIGURES, [format!("figures {owner} {since}")], values);
+            }
+        }
+    }
+
+    /// The counts of an endpoint since `since`; of all endpoints without one.
+    pub(crate) async fn counted_since(
+        &mut self,
+        endpoint: Option<&EndpointId>,
+        since: Timestamp,
+    ) -> Result<Lately, StoreError> {
+        // `+since`: SQLite must not take the index by time, which has the rows of every endpoint.
+        let mut query = Query::new(
+            "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
+                 CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE +since >= ",
+        );
+        query.push_bind(span(since)).push(" AND endpoint_id ");
+        match endpoint {
+            Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
+            None => query.push("< ").push_bind(ENDPOINTS),
+        };
+        Ok(query.read_one(&mut self.conn).await?)
+    }
+}

@@ -1,0 +1,294 @@
+//! How attempts change an endpoint's condition, and how the pending deliveries of a disabled or deleted endpoint are
+//! cancelled (contract 7.5, 15.6, 15.8).
+//!
+//! Used by the dispatcher, which acts for all tenants and reads here which tenant an endpoint belongs to.
+//!
+//! How attempts change an endpoint's condition, and how the pending deliveries of a disabled or deleted endpoint are
+//! cancelled.
+
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::delivery::retry::RetrySchedule;
+use authority_domain::endpoint::condition::Condition;
+use authority_domain::endpoint::hold::{Hold, HoldReason};
+use authority_domain::endpoint::{DisabledReason, EndpointStatus, FAILING_AFTER, Health, HealthState};
+use authority_domain::id::{EndpointId, EventId, MerchantId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Kind, Query, Row, query};
+use crate::sql::endpoint::rows::{held_reason, retry_schedule};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+
+/// An endpoint as its attempts see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionOf {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// Its tenant.
+    pub tenant: Tenant,
+    /// Whether it is enabled and receives deliveries.
+    pub status: EndpointStatus,
+    /// It was deleted while attempts were under way.
+    pub deleted: bool,
+    /// How long its deliveries are tried again.
+    pub retry_schedule: RetrySchedule,
+    /// An alert about it is open.
+    pub alerted: bool,
+    /// Its condition.
+    pub condition: Condition,
+}
+
+/// The limits that select endpoints whose state may have changed with time alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Overdue {
+    /// Endpoints whose failures began by then are `failing`.
+    pub failing_before: Timestamp,
+    /// Endpoints whose failures began by then are to be disabled.
+    pub disabled_before: Timestamp,
+    /// The same for those with the retry schedule `long`.
+    pub long_disabled_before: Timestamp,
+    /// The most endpoints to return, those that have failed longest first.
+    pub limit: i64,
+}
+
+const CONDITION: &str = "SELECT id, merchant_id, livemode, status, retry_schedule, deleted_at IS NOT NULL AS deleted, health_state, \
+     consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error, first_failure_at, \
+     failed_events, held_until, hold_step, hold_since, held_reason, hold_asked, hold_regained, \
+     EXISTS (SELECT 1 FROM alerts a WHERE a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
+     FROM webhook_endpoints";
+
+/// The conditions of endpoints after attempts.
+static CONDITIONS: Table = Table {
+    order: TableOrder::Condition,
+    touches: Touches::Any,
+    into: "UPDATE webhook_endpoints SET health_state = v.column2, consecutive_failures = v.column3, \
+        last_success_at = v.column4, last_failure_at = v.column5, last_response_status = v.column6, \
+        last_error = v.column7, first_failure_at = v.column8, failed_events = v.column9, held_until = v.column10, \
+        hold_step = v.column11, hold_since = v.column12, held_reason = v.column13, hold_asked = v.column14, \
+        hold_regained = v.column15",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Int,
+    ],
+    form: Form::Update,
+    rest: "WHERE webhook_endpoints.id = v.column1",
+    together: Together::Replaced,
+};
+
+impl Tx {
+    /// The conditions of these endpoints, to be read, changed and put back in one transaction. One that does not exist
+    /// is left out.
+    pub async fn conditions(&mut self, ids: &[EndpointId]) -> Result<Vec<ConditionOf>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<String> = ids.iter().map(EndpointId::to_string).collect();
+        let mut query = Query::new(CONDITION);
+        query.push(" WHERE TRUE");
+        query.push_in("id", &ids);
+        query.push(" ORDER BY id").push(self.conn.dialect().lock_rows);
+        // Endpoint rows are buffered by `conditions_put` alone, which sends them.
+        query.about(&[]).read::<Row>(&mut self.conn).await?.iter().map(condition_of).collect()
+    }
+
+    /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
+    pub async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>, StoreError> {
+        // `failed_events` with two spaces holds three events: the most that are stored, and the number that disables.
+        let mut query = Query::new(CONDITION);
+        query.push(" WHERE status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
+        let first = overdue.failing_before.max(overdue.disabled_before).max(overdue.long_disabled_before);
+        query.push_bind(first.as_ms());
+        query.push(" AND consecutive_failures >= ").push_bind(FAILING_AFTER);
+        query.push(" AND (health_state <> 'failing' AND first_failure_at <= ");
+        query.push_bind(overdue.failing_before.as_ms());
+        query.push(
+            " OR failed_events LIKE '% % %' AND first_failure_at <= CASE WHEN retry_schedule = 'long' THEN ",
+        );
+        query.push_bind(overdue.long_disabled_before.as_ms()).push(" ELSE ");
+        query.push_bind(overdue.disabled_before.as_ms()).push(" END) ORDER BY first_failure_at LIMIT ");
+        query.push_bind(overdue.limit).push(self.conn.dialect().lock_rows);
+        query.read::<Row>(&mut self.conn).await?.iter().map(condition_of).collect()
+    }
+
+    /// Writes back the changed results of [`Tx::conditions`].
+    pub async fn conditions_put(&mut self, conditions: &[ConditionOf]) -> Result<(), StoreError> {
+        if conditions.is_empty() {
+            return Ok(());
+        }
+        let ms = |time: Option<Timestamp>| time.map(Timestamp::as_ms);
+        for ConditionOf { endpoint_id, condition, .. } in conditions {
+            let Condition { health, first_failure_at, failed_events, hold } = condition;
+            let events: Vec<&str> = failed_events.iter().map(EventId::as_str).collect();
+            self.conn.buffer(
+                &CONDITIONS,
+                [format!("condition/{endpoint_id}")],
+                [
+                    endpoint_id.as_str().into(),
+                    health.state.as_str().into(),
+                    health.consecutive_failures.into(),
+                    ms(health.last_success_at).into(),
+                    ms(health.last_failure_at).into(),
+                    health.last_response_status.into(),
+                    health.last_error.as_deref().into(),
+                    ms(*first_failure_at).into(),
+                    events.join(" ").into(),
+                    ms(hold.until).into(),
+                    hold.step.into(),
+                    ms(hold.since).into(),
+                    hold.reason.map(HoldReason::as_str).into(),
+                    hold.asked.into(),
+                    hold.regained.into(),
+                ],
+            );
+        }
+        // Most reads of endpoints name no keys. So the rows go now, with what the job has buffered already.
+        self.conn.settle().await?;
+        self.conn.writes();
+        Ok(())
+    }
+
+    /// Ends the wait of an endpoint that is held back: its next request, a single one, may begin now.
+    pub async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<(), StoreError> {
+        query("UPDATE webhook_endpoints SET held_until = NULL WHERE id = $1 AND hold_step > 0")
+            .bind(id.as_str())
+            .write(&mut self.conn)
+            .await?;
+        Ok(())
+    }
+
+    /// Cancels up to `limit` pending deliveries of an endpoint; returns how many. A delivery in flight keeps its
+    /// lease and is settled by its holder.
+    pub async fn deliveries_cancel(
+        &mut self,
+        endpoint: &EndpointId,
+        reason: FailureReason,
+        now: Timestamp,
+        limit: i64,
+    ) -> Result<u64, StoreError> {
+        let done = query(
+            "UPDATE deliveries SET status = 'cancelled', failure_reason = $2, next_attempt_at = NULL, \
+                 lease_token = NULL, lease_until = NULL, updated_at = $3 \
+             WHERE id IN (SELECT d.id FROM deliveries d WHERE d.endpoint_id = $1 AND d.status = 'pending' \
+                 AND (d.lease_until IS NULL OR d.lease_until < $3) LIMIT $4)",
+        )
+        .bind(endpoint.as_str())
+        .bind(reason.as_str())
+        .bind(now.as_ms())
+        .bind(limit)
+        .write(&mut self.conn)
+        .await?;
+        Ok(done)
+    }
+
+    /// Cancels up to `limit` pending deliveries of endpoints that are disabled or deleted, unless somebody still
+    /// holds them; returns how many.
+    pub async fn deliveries_cancel_stranded(
+        &mut self,
+        now: Timestamp,
+        limit: i64,
+    ) -> Result<u64, StoreError> {
+        // CROSS JOIN keeps SQLite from starting with all pending deliveries.
+        let stranded: Vec<(String, bool)> = query(
+            "SELECT d.id, e.deleted_at IS NOT NULL FROM webhook_endpoints e CROSS JOIN deliveries d \
+             WHERE e.status = 'disabled' AND d.endpoint_id = e.id AND d.status = 'pending' \
+                 AND (d.lease_until IS NULL OR d.lease_until < $1) LIMIT $2",
+        )
+        .bind(now.as_ms())
+        .bind(limit)
+        .read(&mut self.conn)
+        .await?;
+        for (reason, deleted) in
+            [(FailureReason::EndpointDisabled, false), (FailureReason::EndpointDeleted, true)]
+        {
+            let ids = stranded.iter().filter(|(_, gone)| *gone == deleted).map(|(id, _)| id.clone());
+            let ids: Vec<String> = ids.collect();
+            if !ids.is_empty() {
+                let mut query = Query::new(
+                    "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, lease_token = NULL, \
+                         lease_until = NULL, failure_reason = ",
+                );
+                query.push_bind(reason.as_str()).push(", updated_at = ").push_bind(now.as_ms());
+                query.push(" WHERE status = 'pending'");
+                query.push_in("id", &ids);
+                query.write(&mut self.conn).await?;
+            }
+        }
+        Ok(u64::try_from(stranded.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Disables an endpoint because of its attempts; false when it is disabled already.
+    pub async fn endpoint_disable(
+        &mut self,
+        id: &EndpointId,
+        reason: DisabledReason,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.recall(id);
+        let done = query(
+            "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $3, disabled_at = $2, \
+                 updated_at = $2, resource_version = resource_version + 1 WHERE id = $1 AND status = 'enabled'",
+        )
+        .bind(id.as_str())
+        .bind(now.as_ms())
+        .bind(reason.as_str())
+        .write(&mut self.conn)
+        .await?;
+        Ok(done > 0)
+    }
+}
+
+fn condition_of(row: &Row) -> Result<ConditionOf, StoreError> {
+    let text = |name: &str| -> Result<String, StoreError> { Ok(row.get(name)?) };
+    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms))
+    };
+    let unknown = |name: &str| StoreError::Broken(format!("webhook_endpoints.{name} holds an unknown word"));
+    let events = text("failed_events")?;
+    let health = Health {
+        state: HealthState::parse(&text("health_state")?).ok_or_else(|| unknown("health_state"))?,
+        consecutive_failures: row.get("consecutive_failures")?,
+        last_success_at: time("last_success_at")?,
+        last_failure_at: time("last_failure_at")?,
+        last_response_status: row.get("last_response_status")?,
+        last_error: row.get("last_error")?,
+    };
+    Ok(ConditionOf {
+        endpoint_id: EndpointId::from_store(text("id")?),
+        tenant: Tenant {
+            merchant_id: MerchantId::from_store(text("merchant_id")?),
+            livemode: row.get("livemode")?,
+        },
+        status: EndpointStatus::parse(&text("status")?).ok_or_else(|| unknown("status"))?,
+        deleted: row.get("deleted")?,
+        retry_schedule: retry_schedule(row)?,
+        alerted: row.get("alerted")?,
+        condition: Condition {
+            health,
+            first_failure_at: time("first_failure_at")?,
+            failed_events: events.split_whitespace().map(|id| EventId::from_store(id.to_owned())).collect(),
+            hold: Hold {
+                until: time("held_until")?,
+                step: row.get("hold_step")?,
+                since: time("hold_since")?,
+                reason: held_reason(row)?,
+                asked: row.get("hold_asked")?,
+                regained: row.get("hold_regained")?,
+            },
+        },
+    })
+}

@@ -1,0 +1,106 @@
+//! The figures of integration health: the backlog is counted in the work list, up to a limit; the attempts of the
+//! last day were counted as they happened; latencies are a sample of the newest attempts. The cost grows neither with
+//! finished work nor with the work of a day.
+
+use std::collections::BTreeMap;
+
+use authority_domain::delivery::integration_health::EndpointFigures;
+use authority_domain::id::EndpointId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
+use crate::sql::transaction::Tx;
+
+impl Tx {
+    /// The backlog at `now`, up to 10,000 of each, and the attempts since the five minutes of `since`, per endpoint
+    /// that is not deleted. The oldest pending delivery is that of the 10,000 that are due first. Latencies are those
+    /// of the newest `sample` attempts.
+    pub async fn endpoint_figures(
+        &mut self,
+        tenant: &Tenant,
+        now: Timestamp,
+        since: Timestamp,
+        sample: i64,
+    ) -> Result<BTreeMap<EndpointId, EndpointFigures>, StoreError> {
+        let mut figures = self.recent(tenant, since).await?;
+        self.add_waiting(tenant, now, &mut figures).await?;
+        for (endpoint, figures) in &mut figures {
+            if figures.attempts > 0 {
+                figures.durations_ms = self.durations(endpoint, since, sample).await?;
+            }
+        }
+        Ok(figures)
+    }
+}
+
+impl Tx {
+    async fn recent(
+        &mut self,
+        tenant: &Tenant,
+        since: Timestamp,
+    ) -> Result<BTreeMap<EndpointId, EndpointFigures>, StoreError> {
+        let ids: Vec<String> = query(
+            "SELECT id FROM webhook_endpoints WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
+        )
+        .bind_tenant(tenant)
+        .read(&mut self.conn)
+        .await?;
+        let mut figures = BTreeMap::new();
+        for id in ids.into_iter().map(EndpointId::from_store) {
+            let (attempts, failed_attempts, failed_deliveries) = self.counted_since(Some(&id), since).await?;
+            let lately = EndpointFigures {
+                attempts,
+                failed_attempts,
+                failed_deliveries,
+                ..EndpointFigures::default()
+            };
+            figures.insert(id, lately);
+        }
+        Ok(figures)
+    }
+
+    async fn add_waiting(
+        &mut self,
+        tenant: &Tenant,
+        now: Timestamp,
+        figures: &mut BTreeMap<EndpointId, EndpointFigures>,
+    ) -> Result<(), StoreError> {
+        let mut query = Query::new("SELECT e.endpoint_id, ");
+        query.push(COUNTED).push(
+            "FROM (SELECT id AS endpoint_id FROM webhook_endpoints \
+             WHERE merchant_id = $3 AND livemode = $4 AND deleted_at IS NULL) AS e",
+        );
+        let rows =
+            query.bind(now.as_ms()).bind(COUNTED_MAX).bind_tenant(tenant).read::<Row>(&mut self.conn).await?;
+        for row in rows {
+            let endpoint = EndpointId::from_store(row.get("endpoint_id")?);
+            // An endpoint made since the earlier figures were read has no figures yet.
+            let Some(figures) = figures.get_mut(&endpoint) else { continue };
+            figures.pending = row.get("pending")?;
+            figures.due = row.get("due")?;
+            figures.oldest_pending_at = row.get::<Option<i64>>("oldest")?.map(Timestamp::from_ms);
+            figures.first_due_at = row.get::<Option<i64>>("first_due")?.map(Timestamp::from_ms);
+        }
+        Ok(())
+    }
+
+    async fn durations(
+        &mut self,
+        endpoint: &EndpointId,
+        since: Timestamp,
+        sample: i64,
+    ) -> Result<Vec<i64>, StoreError> {
+        Ok(query(
+            "SELECT duration_ms FROM attempts WHERE endpoint_id = $1 AND started_at >= $2 \
+             ORDER BY started_at DESC LIMIT $3",
+        )
+        .bind(endpoint.as_str())
+        .bind(since.as_ms())
+        .bind(sample)
+        .read(&mut self.conn)
+        .await?)
+    }
+}

@@ -1,0 +1,348 @@
+//! Webhook endpoints with their sealed signing secrets, request headers and client certificates. Only the operator
+//! can see a deleted endpoint: every function that takes a tenant skips it.
+
+pub(crate) mod day_figures;
+pub(crate) mod health;
+pub(crate) mod health_figures;
+pub(crate) mod recovered_deliveries;
+pub(crate) mod recoveries;
+pub(crate) mod rows;
+pub(crate) mod sealed;
+pub(crate) mod signing_secrets;
+pub(crate) mod undelivered;
+
+use authority_domain::delivery::retry::RetrySchedule;
+use authority_domain::endpoint::{DisabledReason, Endpoint, SignatureProfile};
+use authority_domain::id::EndpointId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::{Bounds, SealedOption, Written};
+use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
+use crate::sql::endpoint::sealed::column;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::tx::one_row;
+
+/// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedSecret {
+    /// Counts the endpoint's secrets from 1.
+    pub version: i64,
+    /// Ciphertext.
+    pub sealed: Vec<u8>,
+    /// When it stops signing; `None` for the newest.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What an endpoint asks of its deliveries (contract 4.10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryOptions {
+    /// The headers that go with them beside the service's own: ciphertext, bound to the endpoint; `None` for none.
+    pub headers_sealed: Option<Vec<u8>>,
+    /// The client certificate that they show to a receiver that asks for one: ciphertext, bound to the endpoint; `None`
+    /// for none.
+    pub client_certificate_sealed: Option<Vec<u8>>,
+    /// The deadline of an attempt in milliseconds; `None` for the deployment's.
+    pub timeout_ms: Option<i64>,
+    /// How long they are tried again.
+    pub retry_schedule: RetrySchedule,
+}
+
+/// An endpoint that may want an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscriber {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// Its event filters.
+    pub enabled_events: Vec<String>,
+    /// Its owner: the event's tenant, or the operator.
+    pub owner: Tenant,
+    /// What this instance needs to send to it at once, if it may.
+    pub reach: Option<DispatchTarget>,
+}
+
+/// How an endpoint is reached, and how much more it may get now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct DispatchTarget {
+    pub url: String,
+    pub api_version: String,
+    pub signature_profile: SignatureProfile,
+    pub options: DeliveryOptions,
+    /// The usable secrets, newest first.
+    pub secrets: Vec<SealedSecret>,
+    /// How many requests it may have in flight.
+    pub bounds: Bounds,
+    /// Where a hold or its health bounds it, the requests it may have beside those of all instances
+    /// ([`authority_domain::endpoint::hold::cap`]). 0 while a due delivery that nobody holds is pending, because that
+    /// delivery goes first.
+    pub room: i64,
+    /// It is held back: no request begins for some time.
+    pub held_back: bool,
+    /// It is held back, and no probe is under way.
+    pub probes: bool,
+}
+
+impl Tx {
+    /// Adds an endpoint and its first secret.
+    pub async fn endpoint_insert(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &Endpoint,
+        secret: &SealedSecret,
+    ) -> Result<(), StoreError> {
+        query(
+            "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
+                 disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
+                 resource_version, created_at, updated_at, max_in_flight, signature_profile, \
+                 header_names, timeout_ms, retry_schedule, client_certificate_sha256, client_certificate_expires_at, \
+                 created_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
+                 $23, $24, \
+                 (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM webhook_endpoints \
+                  WHERE merchant_id = $2 AND livemode = $3))",
+        )
+        .bind(endpoint.id.as_str())
+        .bind_tenant(tenant)
+        .bind(&endpoint.url)
+        .bind(&endpoint.description)
+        .bind(serde_json::to_string(&endpoint.enabled_events)?)
+        .bind(endpoint.status.as_str())
+        .bind(endpoint.disabled_reason.map(DisabledReason::as_str))
+        .bind(endpoint.disabled_at.map(Timestamp::as_ms))
+        .bind(&endpoint.api_version)
+        .bind(&endpoint.secret_hint)
+        .bind(endpoint.health.state.as_str())
+        .bind(endpoint.health.consecutive_failures)
+        .bind(serde_json::to_string(&endpoint.metadata)?)
+        .bind(endpoint.resource_version)
+        .bind(endpoint.created_at.as_ms())
+        .bind(endpoint.updated_at.as_ms())
+        .bind(endpoint.max_in_flight.own)
+        .bind(endpoint.signature_profile.as_str())
+        .bind(serde_json::to_string(&endpoint.header_names)?)
+        .bind(endpoint.timeout_ms)
+        .bind(endpoint.retry_schedule.as_str())
+        .bind(fingerprint(endpoint))
+        .bind(certificate_expiry(endpoint))
+        .write(&mut self.conn)
+        .await?;
+        query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
+            .bind(endpoint.id.as_str())
+            .bind(secret.version)
+            .bind(secret.sealed.as_slice())
+            .write(&mut self.conn)
+            .await?;
+        self.note_written(written(tenant, &endpoint.id, None, endpoint.resource_version));
+        Ok(())
+    }
+
+    /// One endpoint.
+    pub async fn endpoint_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+    ) -> Result<Option<Endpoint>, StoreError> {
+        let mut query = Query::new("SELECT ");
+        query.push(COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
+        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| endpoint(&row)).transpose()
+    }
+
+    /// How many endpoints the tenant has.
+    pub async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
+        Ok(query(
+            "SELECT COUNT(*) FROM webhook_endpoints \
+             WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
+        )
+        .bind_tenant(tenant)
+        .read_one(&mut self.conn)
+        .await?)
+    }
+
+    /// Up to `limit` endpoints before `before` (newest first), with their positions. A non-empty `status` filters.
+    pub async fn endpoints_page(
+        &mut self,
+        tenant: &Tenant,
+        status: &[String],
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, Endpoint)>, StoreError> {
+        let mut query = Query::new("SELECT ");
+        query.push(COLUMNS).push(" FROM webhook_endpoints WHERE merchant_id = ");
+        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        query.push(" AND deleted_at IS NULL");
+        if let Some(before) = before {
+            query.push(" AND created_sequence < ").push_bind(before);
+        }
+        query.push_in("status", status);
+        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter().map(|row| Ok((row.get("created_sequence")?, endpoint(row)?))).collect()
+    }
+
+    /// The enabled endpoints of the tenant and of the platform: the recipients of an event that commits now (contract
+    /// 7.8).
+    pub async fn endpoints_enabled(&mut self, tenant: &Tenant) -> Result<Vec<Subscriber>, StoreError> {
+        let operator = Tenant::operator();
+        let rows: Vec<(String, String, String)> = query(
+            "SELECT id, enabled_events, merchant_id FROM webhook_endpoints \
+             WHERE (merchant_id = $1 AND livemode = $2 OR merchant_id = $3 AND livemode = $4) \
+                 AND deleted_at IS NULL AND status = 'enabled' ORDER BY created_sequence",
+        )
+        .bind_tenant(tenant)
+        .bind(operator.merchant_id.as_str())
+        .bind(operator.livemode)
+        .about(&[])
+        .read(&mut self.conn)
+        .await?;
+        let subscriber = |(id, filters, owner): (String, String, String)| {
+            let theirs = owner == tenant.merchant_id.as_str();
+            Ok(Subscriber {
+                endpoint_id: EndpointId::from_store(id),
+                enabled_events: serde_json::from_str(&filters)?,
+                owner: if theirs { tenant.clone() } else { operator.clone() },
+                reach: None,
+            })
+        };
+        rows.into_iter().map(subscriber).collect()
+    }
+
+    /// Any stored secret, to check whether the key-encryption key fits this database.
+    pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError> {
+        let row = query("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1")
+            .read_optional::<Row>(&mut self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(&row)?)))
+    }
+
+    /// Writes the next version of an endpoint.
+    pub async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError> {
+        self.recall(&endpoint.id);
+        let done = query(
+            "UPDATE webhook_endpoints SET url = $5, description = $6, enabled_events = $7, status = $8, \
+                 disabled_reason = $9, disabled_at = $10, secret_hint = $11, previous_secret_expires_at = $12, \
+                 secret_rotated_at = $13, health_state = $14, consecutive_failures = $15, metadata = $16, \
+                 updated_at = $17, resource_version = $4, max_in_flight = $18, header_names = $19, timeout_ms = $20, \
+                 retry_schedule = $21, client_certificate_sha256 = $22, client_certificate_expires_at = $23, \
+                 first_failure_at = CASE WHEN $15 = 0 THEN NULL ELSE first_failure_at END, \
+                 failed_events = CASE WHEN $15 = 0 THEN '' ELSE failed_events END, \
+                 held_until = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN NULL ELSE held_until END, \
+                 held_reason = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN NULL ELSE held_reason END, \
+                 hold_step = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN 0 ELSE hold_step END, \
+                 hold_since = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN $17 ELSE hold_since END, \
+                 hold_asked = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN FALSE ELSE hold_asked END, \
+                 hold_regained = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
+                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN 0 ELSE hold_regained END \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 - 1 \
+                 AND deleted_at IS NULL",
+        )
+        .bind(endpoint.id.as_str())
+        .bind_tenant(tenant)
+        .bind(endpoint.resource_version)
+        .bind(&endpoint.url)
+        .bind(&endpoint.description)
+        .bind(serde_json::to_string(&endpoint.enabled_events)?)
+        .bind(endpoint.status.as_str())
+        .bind(endpoint.disabled_reason.map(DisabledReason::as_str))
+        .bind(endpoint.disabled_at.map(Timestamp::as_ms))
+        .bind(&endpoint.secret_hint)
+        .bind(endpoint.previous_secret_expires_at.map(Timestamp::as_ms))
+        .bind(endpoint.secret_rotated_at.map(Timestamp::as_ms))
+        .bind(endpoint.health.state.as_str())
+        .bind(endpoint.health.consecutive_failures)
+        .bind(serde_json::to_string(&endpoint.metadata)?)
+        .bind(endpoint.updated_at.as_ms())
+        .bind(endpoint.max_in_flight.own)
+        .bind(serde_json::to_string(&endpoint.header_names)?)
+        .bind(endpoint.timeout_ms)
+        .bind(endpoint.retry_schedule.as_str())
+        .bind(fingerprint(endpoint))
+        .bind(certificate_expiry(endpoint))
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "webhook endpoint")?;
+        let version = endpoint.resource_version;
+        self.note_written(written(tenant, &endpoint.id, Some(version - 1), version));
+        Ok(())
+    }
+
+    /// Replaces what is sealed of an endpoint's options; `None` removes it. The record has what is shown of it.
+    pub async fn endpoint_sealed_put(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+        option: SealedOption,
+        sealed: Option<&[u8]>,
+    ) -> Result<(), StoreError> {
+        self.recall(id);
+        let mut query = Query::new("UPDATE webhook_endpoints SET ");
+        query.push(column(option)).push(" = ").push_bind(sealed);
+        query.push(" WHERE id = ").push_bind(id.as_str());
+        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
+        let done = query.write(&mut self.conn).await?;
+        one_row(done, "webhook endpoint")
+    }
+
+    /// Hides version `version` of an endpoint from its merchant for ever, and deletes its secrets and headers.
+    pub async fn endpoint_delete(
+        &mut self,
+        tenant: &Tenant,
+        id: &EndpointId,
+        version: i64,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.recall(id);
+        let done = query(
+            "UPDATE webhook_endpoints SET deleted_at = $5, status = 'disabled', \
+                 disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $5), \
+                 previous_secret_expires_at = NULL, header_names = '[]', headers_sealed = NULL, \
+                 client_certificate_sha256 = NULL, client_certificate_expires_at = NULL, \
+                 client_certificate_sealed = NULL, updated_at = $5, resource_version = resource_version + 1 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 AND deleted_at IS NULL",
+        )
+        .bind(id.as_str())
+        .bind_tenant(tenant)
+        .bind(version)
+        .bind(now.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "webhook endpoint")?;
+        self.note_written(written(tenant, id, Some(version), version + 1));
+        query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1")
+            .bind(id.as_str())
+            .write(&mut self.conn)
+            .await?;
+        Ok(())
+    }
+}
+
+fn written(tenant: &Tenant, id: &EndpointId, before: Option<i64>, after: i64) -> Written {
+    let of_merchant = !tenant.is_operator();
+    Written {
+        resource_id: id.to_string(),
+        merchant_id: of_merchant.then(|| tenant.merchant_id.clone()),
+        livemode: of_merchant.then_some(tenant.livemode),
+        before,
+        after: Some(after),
+    }
+}
+
+fn fingerprint(endpoint: &Endpoint) -> Option<&str> {
+    endpoint.client_certificate.as_ref().map(|shown| shown.fingerprint_sha256.as_str())
+}
+
+fn certificate_expiry(endpoint: &Endpoint) -> Option<i64> {
+    endpoint.client_certificate.as_ref().map(|shown| shown.expires_at.as_ms())
+}

@@ -1,0 +1,113 @@
+//! The deliveries that a step of a recovery makes: of events that have not arrived meanwhile, in place of those that
+//! wait for another attempt.
+
+use std::collections::BTreeSet;
+
+use authority_domain::delivery::Trigger;
+use authority_domain::id::DeliveryId;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Value, query};
+use crate::ports::{Missed, RecoveryJob};
+use crate::sql::transaction::Tx;
+
+impl Tx {
+    /// The events that have arrived since they were found missing.
+    pub(crate) async fn arrived(
+        &mut self,
+        job: &RecoveryJob,
+        missed: &[(DeliveryId, Missed)],
+    ) -> Result<BTreeSet<String>, StoreError> {
+        if missed.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        // Each event is looked up by itself: a planner without statistics would read all deliveries of the endpoint
+        // instead.
+        let mut query = Query::new("WITH v (id) AS (VALUES ");
+        let mut between = "(";
+        for (_, missed) in missed {
+            query.push(between).push_bind(missed.event_id.as_str()).push(")");
+            between = ", (";
+        }
+        query.push(
+            ") SELECT v.id FROM v WHERE (SELECT 1 FROM deliveries s WHERE s.event_id = v.id AND s.status = 'succeeded' \
+             AND s.merchant_id = ",
+        );
+        query.push_bind(job.tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(job.tenant.livemode);
+        query.push(" AND s.endpoint_id = ").push_bind(job.recovery.endpoint_id.as_str());
+        query.push(" LIMIT 1) IS NOT NULL");
+        let arrived: Vec<String> = query.read(&mut self.conn).await?;
+        Ok(arrived.into_iter().collect())
+    }
+
+    /// Cancels deliveries that wait for their next attempt; one in flight is settled by its holder.
+    pub(crate) async fn take_the_place_of_what_waits(
+        &mut self,
+        job: &RecoveryJob,
+        missing: &[&(DeliveryId, Missed)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let mut query = Query::new(
+            "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, lease_token = NULL, \
+                 lease_until = NULL, updated_at = ",
+        );
+        query
+            .push_bind(now.as_ms())
+            .push(" WHERE status = 'pending' AND (lease_until IS NULL OR lease_until < ");
+        query
+            .push_bind(now.as_ms())
+            .push(") AND endpoint_id = ")
+            .push_bind(job.recovery.endpoint_id.as_str());
+        query.push(" AND ").push_tenant(&job.tenant);
+        let events: Vec<String> = missing.iter().map(|(_, missed)| missed.event_id.to_string()).collect();
+        query.push_in("event_id", &events);
+        query.write(&mut self.conn).await?;
+        Ok(())
+    }
+
+    /// Makes the deliveries of a step, numbered behind the last one of the endpoint.
+    pub(crate) async fn recovered_insert(
+        &mut self,
+        job: &RecoveryJob,
+        missing: &[&(DeliveryId, Missed)],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let endpoint = job.recovery.endpoint_id.as_str();
+        let last: i64 =
+            query("SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = $1")
+                .bind(endpoint)
+                .read_one(&mut self.conn)
+                .await?;
+        let mut query = Query::new(
+            "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+             triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence, \
+             recovery_id) ",
+        );
+        let mut between = "VALUES (";
+        for ((id, missed), place) in missing.iter().zip(last + 1..) {
+            query.push(between).push_list([
+                Value::from(id.as_str()),
+                job.tenant.merchant_id.as_str().into(),
+                job.tenant.livemode.into(),
+                missed.event_id.as_str().into(),
+                missed.event_type.as_str().into(),
+                missed.sequence.into(),
+                endpoint.into(),
+                Trigger::Recovery.as_str().into(),
+            ]);
+            query.push(", 'pending', 0, ").push_list([
+                Value::from(now.as_ms()),
+                now.as_ms().into(),
+                now.as_ms().into(),
+                place.into(),
+                job.recovery.id.as_str().into(),
+            ]);
+            between = "), (";
+        }
+        query.push(")");
+        query.write(&mut self.conn).await?;
+        Ok(())
+    }
+}

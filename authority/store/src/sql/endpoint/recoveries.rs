@@ -1,0 +1,251 @@
+//! Recoveries, and the steps of the worker that carries them out (contract 15.2).
+//!
+//! A step looks for missing deliveries outside the writer, then writes in one short transaction, on condition that
+//! the recovery still runs and is where the step began. So any number of instances may work on one recovery: if
+//! another instance has done a step meanwhile, the step writes nothing.
+
+use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
+use authority_domain::id::{DeliveryId, EndpointId, MerchantId, RecoveryId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::{Missed, Stretch};
+use crate::sql::transaction::Tx;
+
+/// A recovery with everything its worker needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecoveryJob {
+    /// The record.
+    pub recovery: Recovery,
+    /// Its tenant.
+    pub tenant: Tenant,
+    /// The part of the stream that it covers.
+    pub stretch: Stretch,
+    /// It has counted up to this sequence.
+    pub counted_to: i64,
+    /// It has made deliveries up to this sequence.
+    pub walked_to: i64,
+}
+
+/// Deliveries by recoveries that have not ended, of one endpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryBacklog {
+    /// All of them, at most the limit that was asked for.
+    pub waiting: i64,
+    /// Of these, the due ones, including those in flight.
+    pub due: i64,
+}
+
+/// What one step of making deliveries writes.
+#[derive(Clone, Debug)]
+pub struct RecoveryStep {
+    /// The recovery as it was read.
+    pub job: RecoveryJob,
+    /// The missing events, each with the id of its new delivery.
+    pub missed: Vec<(DeliveryId, Missed)>,
+    /// The sequence up to which the step is complete.
+    pub walked_to: i64,
+}
+
+const SELECT: &str = "SELECT id, merchant_id, livemode, endpoint_id, status, since, until, types, after_sequence, \
+     last_sequence, counted_to, walked_to, matched, enqueued, created_at, updated_at, finished_at \
+     FROM endpoint_recoveries WHERE ";
+
+impl Tx {
+    /// Adds a recovery.
+    pub async fn recovery_insert(&mut self, job: &RecoveryJob) -> Result<(), StoreError> {
+        let RecoveryJob { recovery, tenant, stretch, counted_to, walked_to } = job;
+        query(
+            "INSERT INTO endpoint_recoveries (id, merchant_id, livemode, endpoint_id, status, since, until, types, \
+                 after_sequence, last_sequence, counted_to, walked_to, matched, enqueued, created_at, updated_at, \
+                 finished_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+        )
+        .bind(recovery.id.as_str())
+        .bind_tenant(tenant)
+        .bind(recovery.endpoint_id.as_str())
+        .bind(recovery.status.as_str())
+        .bind(recovery.since.as_ms())
+        .bind(recovery.until.map(Timestamp::as_ms))
+        .bind(recovery.types.as_ref().map(serde_json::to_string).transpose()?)
+        .bind(stretch.above)
+        .bind(stretch.below - 1)
+        .bind(*counted_to)
+        .bind(*walked_to)
+        .bind(recovery.matched)
+        .bind(recovery.enqueued)
+        .bind(recovery.created_at.as_ms())
+        .bind(recovery.updated_at.as_ms())
+        .bind(recovery.finished_at.map(Timestamp::as_ms))
+        .write(&mut self.conn)
+        .await?;
+        Ok(())
+    }
+
+    /// One recovery of the tenant, including recoveries of a deleted endpoint.
+    pub async fn recovery_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &RecoveryId,
+    ) -> Result<Option<Recovery>, StoreError> {
+        let mut query = Query::new(SELECT);
+        query.push("id = ").push_bind(id.as_str());
+        query.push(" AND ").push_tenant(tenant);
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        Ok(row.map(|row| job(&row)).transpose()?.map(|job| job.recovery))
+    }
+
+    /// Stops a recovery; false when it had ended already.
+    pub async fn recovery_cancel(
+        &mut self,
+        tenant: &Tenant,
+        id: &RecoveryId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let done = query(
+            "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $4, updated_at = $4 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND status = 'running'",
+        )
+        .bind(id.as_str())
+        .bind_tenant(tenant)
+        .bind(now.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        Ok(done > 0)
+    }
+
+    /// Up to `limit` running recoveries of all tenants, by (endpoint, id) after that position.
+    pub async fn recoveries_running(
+        &mut self,
+        after: Option<(&EndpointId, &RecoveryId)>,
+        limit: i64,
+    ) -> Result<Vec<RecoveryJob>, StoreError> {
+        let mut query = Query::new(SELECT);
+        query.push("status = 'running'");
+        if let Some((endpoint, id)) = after {
+            query.push(" AND (endpoint_id, id) > (").push_bind(endpoint.as_str());
+            query.push(", ").push_bind(id.as_str()).push(")");
+        }
+        query.push(" ORDER BY endpoint_id, id LIMIT ").push_bind(limit);
+        query.read::<Row>(&mut self.conn).await?.iter().map(job).collect()
+    }
+
+    /// The recovery backlog of an endpoint, counted up to `limit`.
+    pub async fn recovery_backlog(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        now: Timestamp,
+        limit: i64,
+    ) -> Result<RecoveryBacklog, StoreError> {
+        let row: (i64, i64) = query(
+            "SELECT COUNT(*), COUNT(CASE WHEN next_attempt_at <= $4 THEN 1 END) FROM ( \
+                 SELECT next_attempt_at FROM deliveries WHERE endpoint_id = $1 AND merchant_id = $2 AND livemode = $3 \
+                     AND recovery_id IS NOT NULL AND status = 'pending' ORDER BY next_attempt_at LIMIT $5) AS w",
+        )
+        .bind(endpoint.as_str())
+        .bind_tenant(tenant)
+        .bind(now.as_ms())
+        .bind(limit)
+        .read_one(&mut self.conn)
+        .await?;
+        Ok(RecoveryBacklog { waiting: row.0, due: row.1 })
+    }
+
+    /// Records that `found` more were counted up to `counted_to`; false when the recovery has changed since it was
+    /// read.
+    pub async fn recovery_counted(
+        &mut self,
+        job: &RecoveryJob,
+        counted_to: i64,
+        found: i64,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let done = query(
+            "UPDATE endpoint_recoveries SET counted_to = $5, matched = matched + $6, updated_at = $7 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND counted_to = $4 AND status = 'running'",
+        )
+        .bind(job.recovery.id.as_str())
+        .bind_tenant(&job.tenant)
+        .bind(job.counted_to)
+        .bind(counted_to)
+        .bind(found)
+        .bind(now.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        Ok(done > 0)
+    }
+
+    /// Makes deliveries, due at `now`, of what is still missing, and completes a recovery that has reached its end. A
+    /// pending delivery of the same event is cancelled, so that the event is not sent twice. Returns how many were
+    /// made; `None`, and nothing written, when the recovery has changed since it was read.
+    pub async fn recovery_step(
+        &mut self,
+        step: &RecoveryStep,
+        now: Timestamp,
+    ) -> Result<Option<i64>, StoreError> {
+        let RecoveryStep { job, missed, walked_to } = step;
+        let arrived = self.arrived(job, missed).await?;
+        let missing: Vec<&(DeliveryId, Missed)> =
+            missed.iter().filter(|(_, missed)| !arrived.contains(missed.event_id.as_str())).collect();
+        let made = i64::try_from(missing.len()).unwrap_or(i64::MAX);
+        let ends = *walked_to >= job.stretch.below - 1;
+        let done = query(
+            "UPDATE endpoint_recoveries SET walked_to = $5, enqueued = enqueued + $6, updated_at = $7, \
+                 matched = CASE WHEN $8 OR matched < enqueued + $6 THEN enqueued + $6 ELSE matched END, \
+                 status = CASE WHEN $8 THEN 'completed' ELSE status END, \
+                 finished_at = CASE WHEN $8 THEN $7 ELSE finished_at END \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND walked_to = $4 AND status = 'running'",
+        )
+        .bind(job.recovery.id.as_str())
+        .bind_tenant(&job.tenant)
+        .bind(job.walked_to)
+        .bind(*walked_to)
+        .bind(made)
+        .bind(now.as_ms())
+        .bind(ends)
+        .write(&mut self.conn)
+        .await?;
+        if done == 0 {
+            return Ok(None);
+        }
+        if !missing.is_empty() {
+            self.take_the_place_of_what_waits(job, &missing, now).await?;
+            self.recovered_insert(job, &missing, now).await?;
+            self.ask_for_room(&job.recovery.endpoint_id, now);
+        }
+        Ok(Some(made))
+    }
+}
+
+fn job(row: &Row) -> Result<RecoveryJob, StoreError> {
+    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms))
+    };
+    let required =
+        |name: &str| -> Result<Timestamp, StoreError> { Ok(Timestamp::from_ms(row.get::<i64>(name)?)) };
+    let unknown = || StoreError::Broken("endpoint_recoveries.status holds an unknown word".to_owned());
+    let types = row.get::<Option<String>>("types")?;
+    let livemode = row.get("livemode")?;
+    Ok(RecoveryJob {
+        recovery: Recovery {
+            id: RecoveryId::from_store(row.get("id")?),
+            endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
+            livemode,
+            status: RecoveryStatus::parse(row.get("status")?).ok_or_else(unknown)?,
+            since: required("since")?,
+            until: time("until")?,
+            types: types.map(|types| serde_json::from_str(&types)).transpose()?,
+            matched: row.get("matched")?,
+            enqueued: row.get("enqueued")?,
+            created_at: required("created_at")?,
+            updated_at: required("updated_at")?,
+            finished_at: time("finished_at")?,
+        },
+        tenant: Tenant { merchant_id: MerchantId::from_store(row.get("merchant_id")?), livemode },
+        stretch: Stretch { above: row.get("after_sequence")?, below: row.get::<i64>("last_sequence")? + 1 },
+        counted_to: row.get("counted_to")?,
+        walked_to: row.get("walked_to")?,
+    })
+}

@@ -1,0 +1,162 @@
+//! Everything in the database that is sealed under the key-encryption key, page by page: for changing that key
+//! (`authority secrets rewrap`) and for the doctor.
+//!
+//! A value is replaced only while it is still the one that was read, so that no newer value is overwritten.
+//!
+//! Sealed values: signing secrets, endpoints' request headers and client certificates, and the answers that showed a
+//! secret.
+
+use authority_domain::id::EndpointId;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::SealedSecret;
+use crate::sql::endpoint::rows::sealed_secret;
+use crate::sql::transaction::Tx;
+
+/// What is sealed of an endpoint beside its signing secrets, one value each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealedOption {
+    /// The headers that go with its deliveries.
+    RequestHeaders,
+    /// The certificates that its deliveries show, with their private key.
+    ClientCertificate,
+}
+
+impl SealedOption {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::RequestHeaders, Self::ClientCertificate];
+}
+
+/// A position in the list of signing secrets.
+pub type SecretPosition = (EndpointId, i64);
+
+/// A position in the list of stored answers: merchant (or the operator's word for it), mode, key.
+pub type AnswerPosition = (String, bool, String);
+
+/// The column of `webhook_endpoints` that holds it.
+pub(crate) const fn column(option: SealedOption) -> &'static str {
+    match option {
+        SealedOption::RequestHeaders => "headers_sealed",
+        SealedOption::ClientCertificate => "client_certificate_sealed",
+    }
+}
+
+impl Tx {
+    /// Up to `limit` signing secrets after `after`, by endpoint and version.
+    pub async fn sealed_secrets(
+        &mut self,
+        after: Option<&SecretPosition>,
+        limit: i64,
+    ) -> Result<Vec<(EndpointId, SealedSecret)>, StoreError> {
+        let mut query = Query::new("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets");
+        if let Some((endpoint, version)) = after {
+            query.push(" WHERE (endpoint_id, version) > (").push_bind(endpoint.as_str());
+            query.push(", ").push_bind(*version).push(")");
+        }
+        query.push(" ORDER BY endpoint_id, version LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter()
+            .map(|row| Ok((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(row)?)))
+            .collect()
+    }
+
+    /// Replaces a signing secret's ciphertext; false when it is no longer `old`.
+    pub async fn sealed_secret_replace(
+        &mut self,
+        (endpoint, version): &SecretPosition,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<bool, StoreError> {
+        let done = query(
+            "UPDATE endpoint_secrets SET sealed = $4 WHERE endpoint_id = $1 AND version = $2 AND sealed = $3",
+        )
+        .bind(endpoint.as_str())
+        .bind(*version)
+        .bind(old)
+        .bind(new)
+        .write(&mut self.conn)
+        .await?;
+        Ok(done == 1)
+    }
+
+    /// Up to `limit` values of this option after `after`, by endpoint.
+    pub async fn sealed_options(
+        &mut self,
+        option: SealedOption,
+        after: Option<&EndpointId>,
+        limit: i64,
+    ) -> Result<Vec<(EndpointId, Vec<u8>)>, StoreError> {
+        let column = column(option);
+        let mut query = Query::new("SELECT id, ");
+        query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
+        if let Some(endpoint) = after {
+            query.push(" AND id > ").push_bind(endpoint.as_str());
+        }
+        query.push(" ORDER BY id LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter().map(|row| Ok((EndpointId::from_store(row.get("id")?), row.get(column)?))).collect()
+    }
+
+    /// Replaces the ciphertext of an endpoint's option; false when it is no longer `old`.
+    pub async fn sealed_option_replace(
+        &mut self,
+        option: SealedOption,
+        endpoint: &EndpointId,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<bool, StoreError> {
+        let column = column(option);
+        let mut query = Query::new("UPDATE webhook_endpoints SET ");
+        query.push(column).push(" = ").push_bind(new);
+        query.push(" WHERE id = ").push_bind(endpoint.as_str());
+        query.push(" AND ").push(column).push(" = ").push_bind(old);
+        let done = query.write(&mut self.conn).await?;
+        Ok(done == 1)
+    }
+
+    /// Up to `limit` stored answers with a sealed body after `after`, by position.
+    pub async fn sealed_answers(
+        &mut self,
+        after: Option<&AnswerPosition>,
+        limit: i64,
+    ) -> Result<Vec<(AnswerPosition, String)>, StoreError> {
+        // Quotes inside a body are escaped, so this finds only the member itself.
+        let mut query = Query::new(
+            "SELECT merchant_id, livemode, key, answer FROM idempotency WHERE answer LIKE '%\"sealed\":\"%'",
+        );
+        if let Some((merchant, livemode, key)) = after {
+            query.push(" AND (merchant_id, livemode, key) > (").push_bind(merchant.as_str());
+            query.push(", ").push_bind(*livemode).push(", ").push_bind(key.as_str()).push(")");
+        }
+        query.push(" ORDER BY merchant_id, livemode, key LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                let place = (row.get("merchant_id")?, row.get("livemode")?, row.get("key")?);
+                Ok((place, row.get("answer")?))
+            })
+            .collect()
+    }
+
+    /// Replaces a stored answer; false when it is no longer `old`.
+    pub async fn sealed_answer_replace(
+        &mut self,
+        (merchant, livemode, key): &AnswerPosition,
+        old: &str,
+        new: &str,
+    ) -> Result<bool, StoreError> {
+        let done = query(
+            "UPDATE idempotency SET answer = $5 \
+             WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND answer = $4",
+        )
+        .bind(merchant.as_str())
+        .bind(*livemode)
+        .bind(key.as_str())
+        .bind(old)
+        .bind(new)
+        .write(&mut self.conn)
+        .await?;
+        Ok(done == 1)
+    }
+}

@@ -1,0 +1,117 @@
+//! The signing secrets of an endpoint through its rotations (contract 4.10).
+//!
+//! An endpoint has one secret, or two while an overlap is open: the newest, which has no end, and the one before it.
+
+use authority_domain::id::EndpointId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, query};
+use crate::ports::SealedSecret;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::tx::one_row;
+
+impl Tx {
+    /// The version of the endpoint's newest secret.
+    pub async fn secret_version(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+    ) -> Result<i64, StoreError> {
+        Ok(query(
+            "SELECT s.version FROM endpoint_secrets s JOIN webhook_endpoints e ON e.id = s.endpoint_id \
+             WHERE e.id = $1 AND e.merchant_id = $2 AND e.livemode = $3 ORDER BY s.version DESC LIMIT 1",
+        )
+        .bind(endpoint.as_str())
+        .bind_tenant(tenant)
+        .read_one(&mut self.conn)
+        .await?)
+    }
+
+    /// Adds the newest secret; those before it stop signing at `previous_until`. All but the one before it are
+    /// removed, and that one too if it has expired.
+    pub async fn secret_rotate(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        newest: &SealedSecret,
+        previous_until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        query(
+            "UPDATE endpoint_secrets SET expires_at = $3 WHERE endpoint_id = $1 AND version = $2 \
+             AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.merchant_id = $4 AND e.livemode = $5)",
+        )
+        .bind(endpoint.as_str())
+        .bind(newest.version - 1)
+        .bind(previous_until.as_ms())
+        .bind_tenant(tenant)
+        .write(&mut self.conn)
+        .await?;
+        query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND (version < $2 OR expires_at <= $3)")
+            .bind(endpoint.as_str())
+            .bind(newest.version - 1)
+            .bind(now.as_ms())
+            .write(&mut self.conn)
+            .await?;
+        let done = query(
+            "INSERT INTO endpoint_secrets (endpoint_id, version, sealed) SELECT id, $2, $3 FROM webhook_endpoints \
+             WHERE id = $1 AND merchant_id = $4 AND livemode = $5 AND deleted_at IS NULL",
+        )
+        .bind(endpoint.as_str())
+        .bind(newest.version)
+        .bind(newest.sealed.as_slice())
+        .bind_tenant(tenant)
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "signing secret")
+    }
+
+    /// Removes every secret but the newest.
+    pub async fn secret_retire(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<(), StoreError> {
+        query(
+            "DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND expires_at IS NOT NULL \
+             AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.merchant_id = $2 AND e.livemode = $3)",
+        )
+        .bind(endpoint.as_str())
+        .bind_tenant(tenant)
+        .write(&mut self.conn)
+        .await?;
+        Ok(())
+    }
+
+    /// Removes up to `limit` expired secrets, of any merchant, and ends the overlaps; returns the endpoints.
+    pub async fn secrets_expire(
+        &mut self,
+        now: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<EndpointId>, StoreError> {
+        let due: Vec<(String, i64)> = query(
+            "SELECT endpoint_id, version FROM endpoint_secrets WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",
+        )
+        .bind(now.as_ms())
+        .bind(limit)
+        .read(&mut self.conn)
+        .await?;
+        if due.is_empty() {
+            return Ok(Vec::new());
+        }
+        for (endpoint, version) in &due {
+            query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND version = $2")
+                .bind(endpoint)
+                .bind(*version)
+                .write(&mut self.conn)
+                .await?;
+        }
+        let mut endpoints: Vec<String> = due.into_iter().map(|(endpoint, _)| endpoint).collect();
+        endpoints.dedup();
+        let mut query = Query::new(
+            "UPDATE webhook_endpoints SET previous_secret_expires_at = NULL WHERE previous_secret_expires_at <= ",
+        );
+        query.push_bind(now.as_ms());
+        query.push_in("id", &endpoints);
+        query.write(&mut self.conn).await?;
+        Ok(endpoints.into_iter().map(EndpointId::from_store).collect())
+    }
+}

@@ -1,0 +1,192 @@
+//! The events that an endpoint wants and has not received (contract 15.1).
+//!
+//! No list is stored that every delivery would have to update: missing events are found by walking the stream. So the
+//! caller names the part of the stream to look at, and every function here costs as much as that part is long,
+//! however many events and deliveries there are.
+//!
+//! The events that an endpoint wants and has not received, found by walking the stream.
+//!
+//! The index of its deliveries shows whether an event has arrived, event by event, inside the stretch that the caller
+//! names. The lookup is a scalar subquery, which no planner turns into a scan of all the endpoint's deliveries.
+
+use authority_domain::delivery::DeliveryStatus;
+use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::delivery::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
+use authority_domain::id::{EndpointId, EventId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::sql::transaction::Tx;
+
+/// A part of a stream: the sequences between the two, neither of them included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// Begins after this one.
+    pub above: i64,
+    /// Ends before this one.
+    pub below: i64,
+}
+
+/// A missing event, as recovery sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Missed {
+    pub sequence: i64,
+    pub event_id: EventId,
+    pub event_type: String,
+}
+
+/// A test event is about its endpoint.
+const TEST: &str = "webhook.test";
+
+impl Tx {
+    /// The last sequence of its stream when the endpoint was made: its events come after. 0 for an unknown endpoint.
+    pub async fn endpoint_begins_after(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+    ) -> Result<i64, StoreError> {
+        let after: Option<i64> = query(
+            "SELECT created_after FROM webhook_endpoints WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+        )
+        .bind(endpoint.as_str())
+        .bind_tenant(tenant)
+        .read_optional(&mut self.conn)
+        .await?;
+        Ok(after.unwrap_or(0))
+    }
+
+    /// The first sequence whose event was created at `time` or later; the one after the newest when there is none.
+    pub async fn sequence_at(&mut self, tenant: &Tenant, time: Timestamp) -> Result<i64, StoreError> {
+        // Times never decrease along the stream and sequences have no gaps, so the sequence is found by binary
+        // search.
+        Ok(query(
+            "WITH RECURSIVE search (low, high) AS ( \
+                 SELECT COALESCE(MIN(sequence), 1), COALESCE((SELECT last_sequence FROM streams \
+                     WHERE merchant_id = $1 AND livemode = $2), 0) + 1 \
+                 FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                 UNION ALL \
+                 SELECT CASE WHEN (SELECT created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                            AND sequence = (low + high) / 2) < $3 THEN (low + high) / 2 + 1 ELSE low END, \
+                        CASE WHEN (SELECT created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                            AND sequence = (low + high) / 2) < $3 THEN high ELSE (low + high) / 2 END \
+                 FROM search WHERE low < high) \
+             SELECT MAX(low) FROM search WHERE low >= high",
+        )
+        .bind_tenant(tenant)
+        .bind(time.as_ms())
+        .read_one(&mut self.conn)
+        .await?)
+    }
+
+    /// The newest `limit` undelivered events of a stretch, newest first.
+    pub async fn undelivered_page(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        wanted: &Wanted,
+        stretch: Stretch,
+        limit: i64,
+    ) -> Result<Vec<UndeliveredEvent>, StoreError> {
+        let mut query = Query::new("SELECT v.sequence, v.id, v.type, v.created_at");
+        for (column, name) in [("status", "status"), ("failure_reason", "reason")] {
+            query.push(", (SELECT d.").push(column).push(" FROM deliveries d WHERE d.event_id = v.id");
+            query.push(" AND d.merchant_id = v.merchant_id AND d.livemode = v.livemode AND d.endpoint_id = ");
+            query.push_bind(endpoint.as_str());
+            query.push(" ORDER BY CASE WHEN d.status = 'pending' THEN 0 ELSE 1 END, d.created_sequence DESC LIMIT 1) AS ");
+            query.push(name);
+        }
+        push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
+        query.push(" ORDER BY v.sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter().map(undelivered).collect()
+    }
+
+    /// How many undelivered events a stretch has.
+    pub async fn undelivered_count(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        wanted: &Wanted,
+        stretch: Stretch,
+    ) -> Result<i64, StoreError> {
+        let mut query = Query::new("SELECT COUNT(*)");
+        push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
+        Ok(query.read_one(&mut self.conn).await?)
+    }
+
+    /// The oldest `limit` undelivered events of a stretch, oldest first.
+    pub async fn undelivered_oldest(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        wanted: &Wanted,
+        stretch: Stretch,
+        limit: i64,
+    ) -> Result<Vec<Missed>, StoreError> {
+        let mut query = Query::new("SELECT v.sequence, v.id, v.type");
+        push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
+        query.push(" ORDER BY v.sequence LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        let missed = |row: &Row| {
+            Ok(Missed {
+                sequence: row.get("sequence")?,
+                event_id: EventId::from_store(row.get("id")?),
+                event_type: row.get("type")?,
+            })
+        };
+        rows.iter().map(missed).collect()
+    }
+}
+
+/// The events `v` of a stretch that are wanted and have not arrived.
+fn push_undelivered(
+    query: &mut Query<'_>,
+    tenant: &Tenant,
+    endpoint: &EndpointId,
+    wanted: &Wanted,
+    stretch: Stretch,
+) {
+    query.push(" FROM events v WHERE v.merchant_id = ").push_bind(tenant.merchant_id.to_string());
+    query.push(" AND v.livemode = ").push_bind(tenant.livemode);
+    query.push(" AND v.sequence > ").push_bind(stretch.above);
+    query.push(" AND v.sequence < ").push_bind(stretch.below).push(" AND (");
+    match &wanted.names {
+        None => {
+            query.push("v.type <> ").push_bind(TEST);
+        }
+        Some(names) if names.is_empty() => {
+            query.push("FALSE");
+        }
+        Some(names) => {
+            query.push("v.type IN (");
+            query.push_list(names.iter().copied()).push(")");
+        }
+    }
+    if wanted.tests {
+        query.push(" OR v.type = ").push_bind(TEST);
+        query.push(" AND v.resource_id = ").push_bind(endpoint.to_string());
+    }
+    query.push(
+        ") AND (SELECT 1 FROM deliveries s WHERE s.event_id = v.id AND s.merchant_id = v.merchant_id \
+         AND s.livemode = v.livemode AND s.status = 'succeeded' AND s.endpoint_id = ",
+    );
+    query.push_bind(endpoint.to_string()).push(" LIMIT 1) IS NULL");
+}
+
+fn undelivered(row: &Row) -> Result<UndeliveredEvent, StoreError> {
+    let unknown = || StoreError::Broken("a delivery holds an unknown word".to_owned());
+    let reason = row.get::<Option<String>>("reason")?;
+    let reason = reason.map(|word| FailureReason::parse(&word).ok_or_else(unknown)).transpose()?;
+    let status = row.get::<Option<String>>("status")?;
+    let status = status.map(|word| DeliveryStatus::parse(&word).ok_or_else(unknown)).transpose()?;
+    Ok(UndeliveredEvent {
+        event_id: EventId::from_store(row.get("id")?),
+        event_type: row.get("type")?,
+        sequence: row.get("sequence")?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+        reason: UndeliveredReason::of(status.map(|status| (status, reason))),
+    })
+}

@@ -1,0 +1,78 @@
+//! Marks of change: short texts that differ when a page about the data would, read by whoever waits for news of it.
+//!
+//! A mark says that something is different and never what. It is made of counters that are written with the data, so
+//! that it is read in one or a few look-ups however much there is, and is the same on every instance. What changes
+//! nothing that is counted, such as a delivery that is cancelled by hand, shows with the next change.
+
+use std::fmt::Write as _;
+
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+use crate::driver::{Row, query};
+use crate::sql::endpoint::day_figures::ENDPOINTS;
+use crate::sql::transaction::Tx;
+
+/// Attempts are counted where they began: no attempt that has just ended began before the newest three rows.
+const OF_ENDPOINTS: &str = "SELECT e.id, e.resource_version, e.status, e.health_state, e.consecutive_failures, \
+     COALESCE(e.held_until, 0) AS held, \
+     (SELECT MAX(f.since) FROM endpoint_figures f WHERE f.endpoint_id = e.id) AS since, \
+     (SELECT CAST(SUM(n.counted) AS BIGINT) FROM (SELECT f.attempts + f.failed_deliveries AS counted \
+         FROM endpoint_figures f WHERE f.endpoint_id = e.id ORDER BY f.since DESC LIMIT 3) AS n) AS counted, \
+     (SELECT CAST(SUM(r.counted_to + r.walked_to + r.matched + r.enqueued) AS BIGINT) FROM endpoint_recoveries r \
+         WHERE r.endpoint_id = e.id AND r.status = 'running') AS recovering \
+     FROM webhook_endpoints e WHERE e.merchant_id = $1 AND e.livemode = $2 AND e.deleted_at IS NULL \
+     ORDER BY e.created_sequence";
+
+/// Ten minutes: the newest three rows of each shard.
+const ATTEMPTS: &str = "SELECT MAX(since), CAST(SUM(attempts + failed_deliveries) AS BIGINT) FROM endpoint_figures \
+     WHERE endpoint_id < $1 AND since >= (SELECT MAX(since) FROM endpoint_figures) - 600000";
+
+/// More than one, because ids of transactions that end in another order than they began are not in the order of their
+/// ends.
+const NEWEST_EVENTS: &str = "SELECT id FROM events ORDER BY id DESC LIMIT 64";
+
+impl Tx {
+    /// Of a tenant: its events, and of its endpoints the settings, the condition, the attempts and the recoveries.
+    pub async fn tenant_mark(&mut self, tenant: &Tenant) -> Result<String, StoreError> {
+        let last: Option<i64> =
+            query("SELECT last_sequence FROM streams WHERE merchant_id = $1 AND livemode = $2")
+                .bind_tenant(tenant)
+                .read_optional(&mut self.conn)
+                .await?;
+        let mut mark = format!("{}", last.unwrap_or(0));
+        let endpoints = query(OF_ENDPOINTS).bind_tenant(tenant).read::<Row>(&mut self.conn).await?;
+        for row in &endpoints {
+            for column in ["id", "status", "health_state"] {
+                mark.push(' ');
+                mark.push_str(row.get(column)?);
+            }
+            for column in
+                ["resource_version", "consecutive_failures", "held", "since", "counted", "recovering"]
+            {
+                let counter: Option<i64> = row.get(column)?;
+                // Writing to a string cannot fail.
+                let _ = write!(mark, " {counter:?}");
+            }
+        }
+        Ok(mark)
+    }
+
+    /// Of everybody: the newest events, the attempts, the operator's open alerts and the audit log.
+    pub async fn platform_mark(&mut self) -> Result<String, StoreError> {
+        let events: Vec<String> = query(NEWEST_EVENTS).read(&mut self.conn).await?;
+        let attempts: (Option<i64>, Option<i64>) =
+            query(ATTEMPTS).bind(ENDPOINTS).read_one(&mut self.conn).await?;
+        let operator = Tenant::operator();
+        let alerts: (i64, Option<i64>, Option<String>) = query(
+            "SELECT COUNT(*), CAST(SUM(count) AS BIGINT), MAX(id) FROM alerts \
+             WHERE merchant_id = $1 AND livemode = $2 AND closed_at IS NULL",
+        )
+        .bind(operator.merchant_id.as_str())
+        .bind(operator.livemode)
+        .read_one(&mut self.conn)
+        .await?;
+        let written: Option<String> = query("SELECT MAX(id) FROM audit_log").read_one(&mut self.conn).await?;
+        Ok(format!("{} {attempts:?} {alerts:?} {written:?}", events.join(" ")))
+    }
+}

@@ -1,0 +1,143 @@
+//! Checkpoints of consumers.
+
+use authority_domain::id::CheckpointId;
+use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::tx::one_row;
+
+const SELECT: &str = "SELECT id, livemode, stream, name, cursor, position, resource_version, created_sequence, \
+     created_at, updated_at FROM checkpoints WHERE merchant_id = ";
+
+fn of_tenant(tenant: &Tenant) -> Query<'static> {
+    let mut query = Query::new(SELECT);
+    query.push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND livemode = ").push_bind(tenant.livemode);
+    query
+}
+
+impl Tx {
+    async fn checkpoint_insert(
+        &mut self,
+        tenant: &Tenant,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), StoreError> {
+        let done = query(
+            "INSERT INTO checkpoints (id, merchant_id, livemode, stream, name, cursor, position, resource_version, \
+                 created_at, updated_at, created_sequence) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, \
+                 (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM checkpoints \
+                     WHERE merchant_id = $2 AND livemode = $3))",
+        )
+        .bind(checkpoint.id.as_str())
+        .bind_tenant(tenant)
+        .bind(checkpoint.stream.as_str())
+        .bind(&checkpoint.name)
+        .bind(&checkpoint.cursor)
+        .bind(checkpoint.position)
+        .bind(checkpoint.created_at.as_ms())
+        .bind(checkpoint.updated_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "checkpoint")
+    }
+
+    async fn checkpoint_update(
+        &mut self,
+        tenant: &Tenant,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), StoreError> {
+        let done = query(
+            "UPDATE checkpoints SET cursor = $4, position = $5, resource_version = $6, updated_at = $7 \
+             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $6 - 1",
+        )
+        .bind(checkpoint.id.as_str())
+        .bind_tenant(tenant)
+        .bind(&checkpoint.cursor)
+        .bind(checkpoint.position)
+        .bind(checkpoint.resource_version)
+        .bind(checkpoint.updated_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "checkpoint")
+    }
+}
+
+impl Tx {
+    /// The checkpoint of this consumer in this feed.
+    pub async fn checkpoint_get(
+        &mut self,
+        tenant: &Tenant,
+        stream: CheckpointStream,
+        name: &str,
+    ) -> Result<Option<Checkpoint>, StoreError> {
+        let mut query = of_tenant(tenant);
+        query.push(" AND stream = ").push_bind(stream.as_str()).push(" AND name = ").push_bind(name);
+        let row = query.about(&[]).read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| checkpoint(&row)).transpose()
+    }
+
+    /// How many the tenant has, in both feeds.
+    pub async fn checkpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
+        Ok(query("SELECT COUNT(*) FROM checkpoints WHERE merchant_id = $1 AND livemode = $2")
+            .bind_tenant(tenant)
+            .about(&[])
+            .read_one(&mut self.conn)
+            .await?)
+    }
+
+    /// Writes a version of a checkpoint: the first one inserts it, a later one replaces the version before it.
+    pub async fn checkpoint_put(
+        &mut self,
+        tenant: &Tenant,
+        checkpoint: &Checkpoint,
+    ) -> Result<(), StoreError> {
+        match checkpoint.resource_version {
+            1 => self.checkpoint_insert(tenant, checkpoint).await,
+            _ => self.checkpoint_update(tenant, checkpoint).await,
+        }
+    }
+
+    /// Up to `limit` checkpoints before position `before` (newest first; `None` from the newest), each with its
+    /// position. Empty `streams` means all streams.
+    pub async fn checkpoints_page(
+        &mut self,
+        tenant: &Tenant,
+        streams: &[String],
+        name: Option<&str>,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, Checkpoint)>, StoreError> {
+        let mut query = of_tenant(tenant);
+        query.push_in("stream", streams);
+        if let Some(name) = name {
+            query.push(" AND name = ").push_bind(name);
+        }
+        if let Some(before) = before {
+            query.push(" AND created_sequence < ").push_bind(before);
+        }
+        query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter().map(|row| Ok((row.get("created_sequence")?, checkpoint(row)?))).collect()
+    }
+}
+
+fn checkpoint(row: &Row) -> Result<Checkpoint, StoreError> {
+    let stream = CheckpointStream::parse(row.get("stream")?)
+        .ok_or_else(|| StoreError::Broken("checkpoints.stream holds an unknown word".to_owned()))?;
+    Ok(Checkpoint {
+        id: CheckpointId::from_store(row.get("id")?),
+        name: row.get("name")?,
+        stream,
+        cursor: row.get("cursor")?,
+        position: row.get("position")?,
+        resource_version: row.get("resource_version")?,
+        livemode: row.get("livemode")?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+        updated_at: Timestamp::from_ms(row.get("updated_at")?),
+    })
+}

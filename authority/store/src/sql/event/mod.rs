@@ -1,0 +1,230 @@
+//! Streams and events (contract 8).
+
+pub(crate) mod change_marks;
+pub(crate) mod checkpoints;
+pub(crate) mod retention;
+pub(crate) mod streams;
+
+use authority_domain::event::NewEvent;
+use authority_domain::id::{EventId, RequestId};
+use authority_domain::list_filter::EventFilter;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Kind, Query, Row, query};
+use crate::ports::{Page, Subscriber};
+use crate::shards::ShardSet;
+use crate::sql::event::streams::waits_under;
+use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::page_rows::placed_text;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::{Tx, bodies};
+
+/// The sequence numbers that a transaction reserves for its events, and the endpoints that may want the events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamPosition {
+    /// Sequence of the last event.
+    pub last_sequence: i64,
+    /// `created_at` of all of them: now, or later when the clock stepped back.
+    pub created_at: Timestamp,
+    /// How many active shares of its orders the tenant has. The true number may be lower.
+    pub active_shares: i64,
+    /// The endpoints that are enabled, the operator's among them, oldest first.
+    pub subscribers: Vec<Subscriber>,
+}
+
+/// The range of events that a stream still has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamRange {
+    /// The oldest stored event; 1 for a stream without events.
+    pub oldest: i64,
+    /// The newest; 0 for a stream without events.
+    pub latest: i64,
+}
+
+/// The counter of a stream, advanced from the value that was read.
+static STREAMS: Table = Table {
+    order: TableOrder::Stream,
+    touches: Touches::Each("stream"),
+    into: "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int, Kind::Int],
+    form: Form::Select("v.column1, v.column2, v.column3, v.column4"),
+    rest: "WHERE v.column5 = COALESCE((SELECT s.last_sequence FROM streams s \
+             WHERE s.merchant_id = v.column1 AND s.livemode = v.column2), 0) \
+         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
+             last_created_at = excluded.last_created_at",
+    together: Together::Merged,
+};
+
+static EVENTS: Table = Table {
+    order: TableOrder::Event,
+    touches: Touches::Any,
+    into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body, request_id, \
+         traceparent)",
+    columns: &[
+        Kind::Text,
+        Kind::Bool,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+    ],
+    form: Form::Insert,
+    rest: "",
+    together: Together::Apart,
+};
+
+impl Tx {
+    /// Reserves the next `count` sequence numbers of the tenant's stream. No other transaction writes meanwhile, so
+    /// the order of numbers is the order of commits (contract 8.3). The counter is read here and written with the
+    /// events, on condition that it has not changed.
+    pub async fn stream_advance(
+        &mut self,
+        tenant: &Tenant,
+        count: i64,
+        now: Timestamp,
+    ) -> Result<StreamPosition, StoreError> {
+        self.need_turns(ShardSet::of(&tenant.merchant_id))?;
+        let mut found = match self.conn.cache.stream(tenant) {
+            Some(stream) => stream.clone(),
+            None => self.stream(tenant, now).await?,
+        };
+        self.conn.cache.room_as_it_is_now(&mut found.subscribers);
+        let last_sequence: i64 = found.last_sequence + count;
+        let created_at = now.as_ms().max(found.last_created_at);
+        self.conn.cache.move_stream(tenant, last_sequence, created_at);
+        self.conn.buffer(
+            &STREAMS,
+            [waits_under(tenant)],
+            [
+                tenant.merchant_id.as_str().into(),
+                tenant.livemode.into(),
+                last_sequence.into(),
+                created_at.into(),
+                found.last_sequence.into(),
+            ],
+        );
+        Ok(StreamPosition {
+            last_sequence,
+            created_at: Timestamp::from_ms(created_at),
+            active_shares: found.active_shares,
+            subscribers: found.subscribers,
+        })
+    }
+
+    /// Announces whose streams will be read next, so that they can be read together. No result depends on it.
+    pub async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<(), StoreError> {
+        self.need_turns(tenants.iter().map(|tenant| &tenant.merchant_id).collect())?;
+        let unknown = |tenant: &&&Tenant| {
+            self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))
+        };
+        let unknown: Vec<&Tenant> = tenants.iter().filter(unknown).copied().collect();
+        if unknown.len() < 2 {
+            return Ok(());
+        }
+        for (tenant, stream) in self.streams(&unknown, now).await? {
+            self.conn.note_stream(&tenant, stream);
+        }
+        Ok(())
+    }
+
+    /// Adds events; their bytes never change again.
+    pub async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError> {
+        for event in events {
+            self.conn.buffer(
+                &EVENTS,
+                [],
+                [
+                    tenant.merchant_id.as_str().into(),
+                    tenant.livemode.into(),
+                    event.sequence.into(),
+                    event.id.as_str().into(),
+                    event.event_type.as_str().into(),
+                    event.resource_id.as_str().into(),
+                    event.created_at.as_ms().into(),
+                    event.body.as_str().into(),
+                    event.cause.request_id.as_ref().map(RequestId::as_str).into(),
+                    event.cause.trace.map(|trace| trace.to_string()).as_deref().into(),
+                ],
+            );
+        }
+        self.job.effects.events += events.len();
+        Ok(())
+    }
+
+    /// Up to `limit` events after `after`, oldest first, as stored bytes.
+    pub async fn events_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &EventFilter,
+        after: i64,
+        limit: i64,
+    ) -> Result<Page<String>, StoreError> {
+        // One type has an index, in which the events of that type stand in their order. Several have not.
+        let (one_type, types) = match filter.types.as_slice() {
+            [one] => (Some(one), [].as_slice()),
+            types => (None, types),
+        };
+        let of = |query: &mut Query<'_>| {
+            bodies::push_tenant(query, tenant);
+            bodies::push_equal(query, "type", one_type);
+            bodies::push_equal(query, "resource_id", filter.resource.as_ref());
+        };
+        let filters = |query: &mut Query<'_>| {
+            query.push_in("type", types);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
+        let listed = Listed {
+            table: "events",
+            joins: "",
+            position: "sequence",
+            order: ListOrder::OldestFirst,
+            after: Some(after),
+            of,
+            owner: None,
+            filter: filters,
+        };
+        listed.page(&mut self.conn, "sequence, body", limit, placed_text).await
+    }
+
+    /// The stored bytes of one event.
+    pub async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError> {
+        Ok(query("SELECT body FROM events WHERE id = $1 AND merchant_id = $2 AND livemode = $3")
+            .bind(id.as_str())
+            .bind_tenant(tenant)
+            .read_optional(&mut self.conn)
+            .await?)
+    }
+
+    /// The range of events that the tenant's stream still has.
+    pub async fn stream_range(&mut self, tenant: &Tenant) -> Result<StreamRange, StoreError> {
+        let row = query(
+            "SELECT (SELECT MIN(sequence) FROM events WHERE merchant_id = $1 AND livemode = $2) AS oldest, \
+                    (SELECT last_sequence FROM streams WHERE merchant_id = $1 AND livemode = $2) AS latest",
+        )
+        .bind_tenant(tenant)
+        .read_one::<Row>(&mut self.conn)
+        .await?;
+        let latest = row.get::<Option<i64>>("latest")?.unwrap_or(0);
+        Ok(StreamRange { oldest: row.get::<Option<i64>>("oldest")?.unwrap_or(latest + 1), latest })
+    }
+}
+
+/// What narrows a stream.
+pub(crate) fn push_event_filter(query: &mut Query<'_>, filter: &EventFilter) {
+    query.push_in("type", &filter.types);
+    if let Some(resource) = &filter.resource {
+        query.push(" AND resource_id = ").push_bind(resource.clone());
+    }
+    if let Some(from) = filter.created_from {
+        query.push(" AND created_at >= ").push_bind(from.as_ms());
+    }
+    if let Some(to) = filter.created_to {
+        query.push(" AND created_at < ").push_bind(to.as_ms());
+    }
+}

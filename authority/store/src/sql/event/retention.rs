@@ -1,0 +1,168 @@
+//! Removing what is older than the retention (contract 15.13).
+//!
+//! A stream loses its oldest events, one after the other and never one from the middle, each with its deliveries and
+//! their attempts. The counter's row records how far events were removed; by it the guard of events recognises the
+//! only deletion that is allowed. An event with a pending delivery stays, and so do all events after it, until that
+//! delivery has ended.
+//!
+//! The retention acts for all tenants.
+//!
+//! Removing what is older than the retention. The rows of an event are named one by one, never by a condition that a
+//! planner could answer by scanning a whole table.
+
+use authority_domain::id::{EventId, MerchantId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::sql::transaction::Tx;
+
+/// One of the oldest events of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldEvent {
+    /// Its sequence number.
+    pub sequence: i64,
+    /// Its id.
+    pub id: EventId,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Rows that go with it: deliveries, and attempts by their number in each delivery.
+    pub rows: i64,
+    /// Whether one of its deliveries has not ended.
+    pub pending: bool,
+}
+
+impl Tx {
+    /// Up to `limit` streams after `after`, in the order of merchant and mode.
+    pub async fn retention_streams(
+        &mut self,
+        after: Option<&Tenant>,
+        limit: i64,
+    ) -> Result<Vec<Tenant>, StoreError> {
+        let mut query = Query::new("SELECT merchant_id, livemode FROM streams");
+        if let Some(after) = after {
+            query.push(" WHERE (merchant_id, livemode) > (").push_bind(after.merchant_id.as_str());
+            query.push(", ").push_bind(after.livemode).push(")");
+        }
+        query.push(" ORDER BY merchant_id, livemode LIMIT ").push_bind(limit);
+        let rows: Vec<(String, bool)> = query.read(&mut self.conn).await?;
+        let tenant = |(id, livemode)| Tenant { merchant_id: MerchantId::from_store(id), livemode };
+        Ok(rows.into_iter().map(tenant).collect())
+    }
+
+    /// The oldest `limit` events of a stream, oldest first.
+    pub async fn retention_oldest(
+        &mut self,
+        tenant: &Tenant,
+        limit: i64,
+    ) -> Result<Vec<OldEvent>, StoreError> {
+        let rows = query(
+            "SELECT v.sequence, v.id, v.created_at, \
+                 (SELECT CAST(COALESCE(SUM(d.attempt_count + 1), 0) AS BIGINT) FROM deliveries d \
+                  WHERE d.event_id = v.id) AS rows_of_it, \
+                 (SELECT COUNT(*) FROM deliveries d WHERE d.event_id = v.id AND d.status = 'pending') AS pending \
+             FROM (SELECT sequence, id, created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                   ORDER BY sequence LIMIT $3) AS v ORDER BY v.sequence",
+        )
+        .bind_tenant(tenant)
+        .bind(limit)
+        .read::<Row>(&mut self.conn)
+        .await?;
+        let old = |row: &Row| {
+            Ok(OldEvent {
+                sequence: row.get("sequence")?,
+                id: EventId::from_store(row.get("id")?),
+                created_at: Timestamp::from_ms(row.get("created_at")?),
+                rows: row.get("rows_of_it")?,
+                pending: row.get::<i64>("pending")? > 0,
+            })
+        };
+        rows.iter().map(old).collect()
+    }
+
+    /// Removes the events of a stream up to `through` with everything that belongs to them, if all of them were
+    /// created before `before` and none has a pending delivery. Returns how many; 0 if that condition fails.
+    pub async fn retention_remove(
+        &mut self,
+        tenant: &Tenant,
+        through: i64,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let rows: Vec<(String, i64)> = query(
+            "SELECT id, created_at FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence <= $3",
+        )
+        .bind_tenant(tenant)
+        .bind(through)
+        .read(&mut self.conn)
+        .await?;
+        if rows.is_empty() || rows.iter().any(|(_, created_at)| *created_at >= before.as_ms()) {
+            return Ok(0);
+        }
+        let events: Vec<String> = rows.into_iter().map(|(id, _)| id).collect();
+        let mut deliveries = Query::new("SELECT id, status FROM deliveries WHERE TRUE");
+        deliveries.push_in("event_id", &events);
+        let found: Vec<(String, String)> = deliveries.read(&mut self.conn).await?;
+        if found.iter().any(|(_, status)| status == "pending") {
+            return Ok(0);
+        }
+        self.remove_deliveries(found.into_iter().map(|(id, _)| id).collect()).await?;
+        query(
+            "UPDATE streams SET removed_through = $3 WHERE merchant_id = $1 AND livemode = $2 AND removed_through < $3",
+        )
+        .bind_tenant(tenant)
+        .bind(through)
+        .write(&mut self.conn)
+        .await?;
+        let removed = query("DELETE FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence <= $3")
+            .bind_tenant(tenant)
+            .bind(through)
+            .write(&mut self.conn)
+            .await?;
+        Ok(removed)
+    }
+
+    /// Removes up to `limit` ended deliveries of an event that were not made with it (replays, recoveries), with
+    /// their attempts. For an event that was sent again so often that its rows are too many for one transaction.
+    pub async fn retention_thin(&mut self, event: &EventId, limit: i64) -> Result<u64, StoreError> {
+        let ended: Vec<String> = query(
+            "SELECT id FROM deliveries WHERE event_id = $1 AND triggered_by <> 'event' AND status <> 'pending' LIMIT $2",
+        )
+        .bind(event.as_str())
+        .bind(limit)
+        .read(&mut self.conn)
+        .await?;
+        let removed = u64::try_from(ended.len()).unwrap_or(u64::MAX);
+        self.remove_deliveries(ended).await?;
+        Ok(removed)
+    }
+
+    /// Removes up to `limit` figures from before `before` (see [`crate::ports::HealthFigures`]).
+    pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
+        let removed = query(
+            "DELETE FROM endpoint_figures WHERE (endpoint_id, since) IN ( \
+                 SELECT endpoint_id, since FROM endpoint_figures WHERE since < $1 ORDER BY since LIMIT $2)",
+        )
+        .bind(before.as_ms())
+        .bind(limit)
+        .write(&mut self.conn)
+        .await?;
+        Ok(removed)
+    }
+}
+
+impl Tx {
+    /// Removes deliveries and their attempts.
+    async fn remove_deliveries(&mut self, ids: Vec<String>) -> Result<(), StoreError> {
+        // Far below SQLite's 32,766 parameters.
+        for ids in ids.chunks(1_000) {
+            for (table, column) in [("attempts", "delivery_id"), ("deliveries", "id")] {
+                let mut query = Query::new("DELETE FROM ");
+                query.push(table).push(" WHERE TRUE");
+                query.push_in(column, ids);
+                query.write(&mut self.conn).await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,213 @@
+//! The positions of streams, and the subscribers of their events.
+//!
+//! One statement reads any number of streams: the one that a job reads for itself, or those of all queued jobs
+//! ([`crate::sql::transaction::prefetch`]). Where this instance may send, the statement also reads what sending needs: every endpoint
+//! once for each usable secret, the number of deliveries in flight to it, and whether it is behind, that is, whether
+//! it has a due delivery that nobody holds. Both come from indexes of pending deliveries; the latter stops at the
+//! first that is found.
+
+use std::collections::HashMap;
+
+use authority_domain::endpoint::HealthState;
+use authority_domain::endpoint::hold::{Hold, cap};
+use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row};
+use crate::hand_off::DispatchHandle;
+use crate::ports::{Bounds, DispatchTarget, Subscriber};
+use crate::sql::delivery::leased::{bounds_of, push_bounds};
+use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::transaction_cache::Stream;
+
+/// The key under which a stream's counter is buffered.
+pub(crate) fn waits_under(tenant: &Tenant) -> String {
+    format!("stream/{}/{}", tenant.merchant_id, tenant.livemode)
+}
+
+impl Tx {
+    /// Reads the position of a stream and its subscribers.
+    pub(crate) async fn stream(&mut self, tenant: &Tenant, now: Timestamp) -> Result<Stream, StoreError> {
+        let stream = match self.streams(&[tenant], now).await?.remove(tenant) {
+            Some(stream) => stream,
+            None => Stream {
+                last_sequence: 0,
+                last_created_at: i64::MIN,
+                active_shares: 0,
+                subscribers: self.endpoints_enabled(tenant).await?,
+            },
+        };
+        self.conn.note_stream(tenant, stream.clone());
+        Ok(stream)
+    }
+
+    /// Reads those streams that exist.
+    pub(crate) async fn streams(
+        &mut self,
+        tenants: &[&Tenant],
+        now: Timestamp,
+    ) -> Result<HashMap<Tenant, Stream>, StoreError> {
+        let dispatch = self.job.dispatch.clone().filter(|dispatch| dispatch.slots.has_room());
+        let query = question(tenants, dispatch.as_deref().map(|dispatch| (dispatch, now)));
+        let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
+        let rows = query.about(&about).read::<Row>(&mut self.conn).await?;
+        let mut streams = HashMap::new();
+        for rows in rows.chunk_by(same_stream) {
+            let Some(first) = rows.first() else { continue };
+            let tenant =
+                Tenant { merchant_id: MerchantId::from_store(first.get(0)?), livemode: first.get(1)? };
+            let stream = Stream {
+                last_sequence: first.get(2)?,
+                last_created_at: first.get(3)?,
+                active_shares: first.get("active_shares")?,
+                subscribers: subscribers(rows, &tenant, dispatch.as_deref(), now)?,
+            };
+            streams.insert(tenant, stream);
+        }
+        Ok(streams)
+    }
+}
+
+/// The query for these streams; with a dispatcher and a time, it also reads how the dispatcher reaches their
+/// endpoints then.
+fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)>) -> Query<'static> {
+    let operator = Tenant::operator();
+    let mut query = Query::new(
+        "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
+         s.active_shares",
+    );
+    if let Some((dispatch, at)) = reached_by {
+        let now = at.as_ms();
+        query.push(", ");
+        push_bounds(&mut query, at, &dispatch.token);
+        query
+            .push(", ")
+            .push(OPTIONS)
+            .push(
+                ", e.url, e.api_version, e.signature_profile, e.held_until, e.hold_step, e.hold_regained, e.health_state, \
+                 k.version, k.sealed, k.expires_at, \
+                 CASE WHEN e.hold_step > 0 OR e.hold_regained > 0 OR e.health_state = 'failing' THEN \
+                     (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                         AND l.lease_until >= ",
+            )
+            .push_bind(now)
+            .push(
+                ") ELSE 0 END AS in_flight, \
+                 EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
+                     AND w.next_attempt_at <= ",
+            )
+            .push_bind(now)
+            .push(" AND (w.lease_until IS NULL OR w.lease_until < ")
+            .push_bind(now)
+            .push(")) AS behind");
+    }
+    // A join: SQLite answers IN over a list of rows by walking the whole table.
+    query.push(" FROM (SELECT DISTINCT column1, column2 FROM (VALUES ");
+    let mut between = "(CAST(";
+    for tenant in padded(tenants) {
+        query.push(between).push_bind(tenant.merchant_id.as_str().to_owned());
+        query.push(" AS TEXT), CAST(").push_bind(tenant.livemode).push(" AS BOOLEAN))");
+        between = ", (CAST(";
+    }
+    query
+        .push(
+            ") AS v) AS t JOIN streams s ON s.merchant_id = t.column1 AND s.livemode = t.column2 \
+             LEFT JOIN webhook_endpoints e \
+             ON (e.merchant_id = s.merchant_id AND e.livemode = s.livemode OR e.merchant_id = ",
+        )
+        .push_bind(operator.merchant_id.as_str().to_owned())
+        .push(" AND e.livemode = ")
+        .push_bind(operator.livemode)
+        .push(") AND e.deleted_at IS NULL AND e.status = 'enabled'");
+    if let Some(now) = reached_by.map(|(_, at)| at.as_ms()) {
+        query
+            .push(" LEFT JOIN merchants m ON m.id = e.merchant_id")
+            .push(" LEFT JOIN endpoint_secrets k ON k.endpoint_id = e.id AND (k.expires_at IS NULL OR k.expires_at > ")
+            .push_bind(now)
+            .push(")");
+    }
+    query.push(" ORDER BY s.merchant_id, s.livemode, e.created_sequence, e.id");
+    if reached_by.is_some() {
+        query.push(", k.version DESC");
+    }
+    query
+}
+
+/// Whether two rows are about one stream.
+fn same_stream(a: &Row, b: &Row) -> bool {
+    let of = |row: &Row| Some((row.get::<String>(0).ok()?, row.get::<bool>(1).ok()?));
+    of(a) == of(b)
+}
+
+/// The subscribers in the rows of one stream. A stream without endpoints has one row that names none. With a
+/// dispatcher, an endpoint has a row for each of its secrets, which shows how it is reached.
+fn subscribers(
+    rows: &[Row],
+    tenant: &Tenant,
+    dispatch: Option<&DispatchHandle>,
+    now: Timestamp,
+) -> Result<Vec<Subscriber>, StoreError> {
+    let mut subscribers: Vec<Subscriber> = Vec::new();
+    for row in rows {
+        let Some(id) = row.get::<Option<&str>>(4)? else { continue };
+        if let Some(last) = subscribers.last_mut()
+            && last.endpoint_id.as_str() == id
+        {
+            if let Some(reach) = &mut last.reach {
+                reach.secrets.push(sealed_secret(row)?);
+            }
+            continue;
+        }
+        let theirs = row.get::<&str>(6)? == tenant.merchant_id.as_str();
+        subscribers.push(Subscriber {
+            endpoint_id: EndpointId::from_store(id.to_owned()),
+            enabled_events: serde_json::from_str(row.get(5)?)?,
+            owner: if theirs { tenant.clone() } else { Tenant::operator() },
+            reach: dispatch.map(|dispatch| reach(row, dispatch, now)).transpose()?.flatten(),
+        });
+    }
+    Ok(subscribers)
+}
+
+/// How the endpoint of a row is reached; `None` when it has no secret to sign with.
+fn reach(row: &Row, dispatch: &DispatchHandle, now: Timestamp) -> Result<Option<DispatchTarget>, StoreError> {
+    if row.get::<Option<i64>>("version")?.is_none() {
+        return Ok(None);
+    }
+    let hold = Hold {
+        until: row.get::<Option<i64>>("held_until")?.map(Timestamp::from_ms),
+        step: row.get("hold_step")?,
+        regained: row.get("hold_regained")?,
+        ..Hold::default()
+    };
+    let health = HealthState::parse(row.get("health_state")?).ok_or_else(|| {
+        StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
+    })?;
+    let in_flight: i64 = row.get("in_flight")?;
+    let cap = cap(&hold, health, now);
+    let bounds = Bounds { capped: cap.is_some(), ..bounds_of(row, dispatch.max_in_flight)? };
+    let room = match row.get("behind")? {
+        true => 0,
+        false => cap.map_or(i64::MAX, |cap| (cap.min(bounds.max_in_flight) - in_flight).max(0)),
+    };
+    Ok(Some(DispatchTarget {
+        url: row.get("url")?,
+        api_version: row.get("api_version")?,
+        signature_profile: signature_profile(row)?,
+        options: delivery_options(row)?,
+        secrets: vec![sealed_secret(row)?],
+        bounds,
+        room,
+        held_back: hold.until.is_some_and(|until| until > now),
+        probes: hold.step > 0 && in_flight == 0,
+    }))
+}
+
+/// Repeats the last item until the count is a power of two, so that the database keeps few statement texts.
+fn padded<T>(all: &[T]) -> impl Iterator<Item = &T> {
+    let missing = all.len().next_power_of_two() - all.len();
+    all.iter().chain(all.last().into_iter().cycle().take(missing))
+}

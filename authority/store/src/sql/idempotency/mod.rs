@@ -1,0 +1,166 @@
+//! The stored part of a request: the answer under its idempotency key.
+
+use std::borrow::Cow;
+
+use authority_domain::id::RequestId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Kind, Row, query};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+
+/// The scope within which an idempotency key names one write (contract 4.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyScope {
+    /// A merchant's requests in one mode, whichever of its API keys they use.
+    Merchant(Tenant),
+    /// The operator's requests about one merchant in one mode.
+    OperatorFor(Tenant),
+    /// The operator's other requests.
+    Operator,
+}
+
+/// The answer that a repeated request gets (contract 2.15).
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct IdempotencyRecord {
+    pub scope: KeyScope,
+    pub key: String,
+    pub fingerprint: [u8; 32],
+    pub operation: &'static str,
+    /// The answer as JSON text; its shape belongs to the application.
+    pub answer: String,
+    pub request_id: RequestId,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+}
+
+/// A record with the key of the request that made it, which is stored for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeUnderKey<T> {
+    /// The record as it is now.
+    pub record: T,
+    /// The fingerprint of the request; `None` where that was not stored yet.
+    pub fingerprint: Option<Vec<u8>>,
+}
+
+/// The columns of a scope: merchant ids begin with `mer_`, so the operator's scopes belong to no merchant.
+pub(crate) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
+    match scope {
+        KeyScope::Merchant(tenant) => (Cow::Borrowed(tenant.merchant_id.as_str()), tenant.livemode),
+        KeyScope::OperatorFor(tenant) => {
+            (Cow::Owned(format!("operator:{}", tenant.merchant_id)), tenant.livemode)
+        }
+        KeyScope::Operator => (Cow::Borrowed("operator"), false),
+    }
+}
+
+/// The answer to a request that has a key. An expired one is replaced.
+static IDEMPOTENCY: Table = Table {
+    order: TableOrder::Idempotency,
+    touches: Touches::Each("idempotency record"),
+    into: "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, created_at, \
+        expires_at)",
+    columns: &[
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Bytes,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+    ],
+    form: Form::Insert,
+    rest: "ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
+             operation = excluded.operation, answer = excluded.answer, request_id = excluded.request_id, \
+             created_at = excluded.created_at, expires_at = excluded.expires_at \
+         WHERE idempotency.expires_at <= excluded.created_at",
+    together: Together::Apart,
+};
+
+fn fingerprint(stored: Vec<u8>) -> Result<[u8; 32], StoreError> {
+    let broken = |_| StoreError::Broken("idempotency.fingerprint is not 32 bytes".to_owned());
+    stored.try_into().map_err(broken)
+}
+
+/// The key under which an answer is buffered.
+pub(crate) fn waits_under(merchant_id: &str, livemode: bool, key: &str) -> String {
+    format!("key/{merchant_id}/{livemode}/{key}")
+}
+
+impl Tx {
+    /// Returns fingerprint and answer under a key that has not expired.
+    pub async fn idempotency_get(
+        &mut self,
+        scope: &KeyScope,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<([u8; 32], String)>, StoreError> {
+        let (merchant_id, livemode) = columns(scope);
+        let waits_under = waits_under(&merchant_id, livemode, key);
+        if let Some(known) = self.conn.cache.key(&waits_under) {
+            let current = known.filter(|found| found.expires_at > now.as_ms());
+            return current
+                .map(|found| Ok((fingerprint(found.fingerprint.clone())?, found.answer.clone())))
+                .transpose();
+        }
+        let row = query(
+            "SELECT fingerprint, answer FROM idempotency \
+             WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND expires_at > $4",
+        )
+        .bind(merchant_id)
+        .bind(livemode)
+        .bind(key)
+        .bind(now.as_ms())
+        .about(&[waits_under])
+        .read_optional::<Row>(&mut self.conn)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((fingerprint(row.get("fingerprint")?)?, row.get("answer")?)))
+    }
+
+    /// Stores an answer; replaces one that has expired.
+    pub async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
+        let (merchant_id, livemode) = columns(&record.scope);
+        self.conn.buffer(
+            &IDEMPOTENCY,
+            [waits_under(&merchant_id, livemode, &record.key)],
+            [
+                merchant_id.as_ref().into(),
+                livemode.into(),
+                record.key.as_str().into(),
+                record.fingerprint.as_slice().into(),
+                record.operation.into(),
+                record.answer.as_str().into(),
+                record.request_id.as_str().into(),
+                record.created_at.as_ms().into(),
+                record.expires_at.as_ms().into(),
+            ],
+        );
+        Ok(())
+    }
+
+    /// Keeps the idempotency key and its request's fingerprint for ever with the refund or shipment of this id, which
+    /// this transaction makes after the call (contract 4.3).
+    pub fn idempotency_key_keep(&mut self, record_id: &str, key: &str, fingerprint: &[u8; 32]) {
+        self.keep_key(record_id, key, fingerprint);
+    }
+
+    /// Removes up to `limit` answers that have expired; returns how many.
+    pub async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError> {
+        let done = query(
+            "DELETE FROM idempotency WHERE (merchant_id, livemode, key) IN ( \
+                 SELECT merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \
+                 ORDER BY expires_at LIMIT $2)",
+        )
+        .bind(now.as_ms())
+        .bind(limit)
+        .write(&mut self.conn)
+        .await?;
+        Ok(done)
+    }
+}

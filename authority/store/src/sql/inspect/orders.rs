@@ -1,0 +1,163 @@
+//! Orders with everything that belongs to them, a page at a time: six queries per page, whatever is on it.
+
+use std::collections::BTreeMap;
+
+use authority_domain::id::LineItemId;
+use authority_domain::invariants::{OrderFacts, OrderLineRow, ReferenceRow};
+use authority_domain::order::Order;
+use authority_domain::order::line_quantities::Marks;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
+use authority_domain::tenant::Tenant;
+use serde::de::DeserializeOwned;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::{InspectedOrders, InspectedPayments};
+use crate::sql::transaction::write_buffer::BufferedConnection;
+
+/// Up to `limit` orders after `after`. What cannot be read is left out; the audit of records finds it.
+pub(crate) async fn page(
+    conn: &mut BufferedConnection,
+    tenant: &Tenant,
+    after: Option<&OrderNumber>,
+    limit: i64,
+) -> Result<InspectedOrders, StoreError> {
+    let rows: Vec<(String, String)> = query(
+        "SELECT order_number, body FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number > $3 \
+         ORDER BY order_number LIMIT $4",
+    )
+    .bind_tenant(tenant)
+    .bind(after.map_or("", OrderNumber::as_str))
+    .bind(limit)
+    .read(conn)
+    .await?;
+    let next = rows.last().map(|(number, _)| OrderNumber::from_store(number.clone()));
+    let numbers: Vec<&str> = rows.iter().map(|(number, _)| number.as_str()).collect();
+    let mut lines = lines(conn, tenant, &numbers).await?;
+    let mut references = references(conn, tenant, &numbers).await?;
+    let mut payments = bodies(conn, "payments", tenant, &numbers).await?;
+    let mut refunds = bodies(conn, "refunds", tenant, &numbers).await?;
+    let mut shipments = bodies(conn, "shipments", tenant, &numbers).await?;
+    let facts = |(number, body): &(String, String)| {
+        Some(OrderFacts {
+            order: serde_json::from_str::<Order>(body).ok()?,
+            lines: lines.remove(number).unwrap_or_default(),
+            references: references.remove(number).unwrap_or_default(),
+            payments: records(payments.remove(number))?,
+            refunds: records(refunds.remove(number))?,
+            shipments: records(shipments.remove(number))?,
+        })
+    };
+    Ok(InspectedOrders { orders: rows.iter().filter_map(facts).collect(), next })
+}
+
+/// Up to `limit` payments after the id `after` that belong to no order and have captured money, with their refunds.
+pub(crate) async fn payments_without_order(
+    conn: &mut BufferedConnection,
+    tenant: &Tenant,
+    after: &str,
+    limit: i64,
+) -> Result<InspectedPayments, StoreError> {
+    let rows: Vec<(String, String)> = query(
+        "SELECT id, body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number IS NULL \
+         AND amount_captured > 0 AND id > $3 ORDER BY id LIMIT $4",
+    )
+    .bind_tenant(tenant)
+    .bind(after)
+    .bind(limit)
+    .read(conn)
+    .await?;
+    let mut query = Query::new("SELECT body FROM refunds WHERE merchant_id = ");
+    query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+    query.push(" AND payment_id IN (NULL");
+    for (id, _) in &rows {
+        query.push(", ").push_bind(id);
+    }
+    query.push(")");
+    let bodies: Vec<String> = query.read(conn).await?;
+    let refunds: Vec<Refund> = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
+    let facts = |(_, body): &(String, String)| {
+        let payment: Payment = serde_json::from_str(body).ok()?;
+        let of_it = refunds.iter().filter(|refund| refund.payment_id == payment.id).cloned().collect();
+        Some((payment, of_it))
+    };
+    let payments = rows.iter().filter_map(facts).collect();
+    Ok(InspectedPayments { payments, next: rows.last().map(|(id, _)| id.clone()) })
+}
+
+fn records<T: DeserializeOwned>(bodies: Option<Vec<String>>) -> Option<Vec<T>> {
+    bodies.unwrap_or_default().iter().map(|body| serde_json::from_str(body).ok()).collect()
+}
+
+/// The records of `table` that belong to these orders, each order's oldest first.
+async fn bodies(
+    conn: &mut BufferedConnection,
+    table: &'static str,
+    tenant: &Tenant,
+    orders: &[&str],
+) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
+    let mut query = Query::new("SELECT order_number, body FROM ");
+    query.push(table);
+    of_orders(&mut query, tenant, orders);
+    // An expression, so that SQLite finds the orders by their numbers and does not walk through the whole list, which
+    // is in this order.
+    query.push(" ORDER BY created_sequence + 0");
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for row in query.read::<Row>(conn).await? {
+        found.entry(row.get("order_number")?).or_default().push(row.get("body")?);
+    }
+    Ok(found)
+}
+
+async fn lines(
+    conn: &mut BufferedConnection,
+    tenant: &Tenant,
+    orders: &[&str],
+) -> Result<BTreeMap<String, Vec<OrderLineRow>>, StoreError> {
+    let mut query = Query::new(
+        "SELECT order_number, id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity, \
+             marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines",
+    );
+    of_orders(&mut query, tenant, orders);
+    let mut found: BTreeMap<String, Vec<OrderLineRow>> = BTreeMap::new();
+    for row in query.read::<Row>(conn).await? {
+        found.entry(row.get("order_number")?).or_default().push(OrderLineRow {
+            id: LineItemId::from_store(row.get("id")?),
+            quantity: row.get("quantity")?,
+            fulfilled_quantity: row.get("fulfilled_quantity")?,
+            shipped_quantity: row.get("shipped_quantity")?,
+            delivered_quantity: row.get("delivered_quantity")?,
+            marks: Marks {
+                fulfilled: row.get("marked_fulfilled_quantity")?,
+                shipped: row.get("marked_shipped_quantity")?,
+            },
+        });
+    }
+    Ok(found)
+}
+
+async fn references(
+    conn: &mut BufferedConnection,
+    tenant: &Tenant,
+    orders: &[&str],
+) -> Result<BTreeMap<String, Vec<ReferenceRow>>, StoreError> {
+    let mut query = Query::new("SELECT order_number, system, id FROM external_references");
+    of_orders(&mut query, tenant, orders);
+    let mut found: BTreeMap<String, Vec<ReferenceRow>> = BTreeMap::new();
+    for row in query.read::<Row>(conn).await? {
+        let reference = ReferenceRow { system: row.get("system")?, id: row.get("id")? };
+        found.entry(row.get("order_number")?).or_default().push(reference);
+    }
+    Ok(found)
+}
+
+fn of_orders(query: &mut Query<'_>, tenant: &Tenant, orders: &[&str]) {
+    query.push(" WHERE merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND livemode = ").push_bind(tenant.livemode).push(" AND order_number IN (NULL");
+    for order in orders {
+        query.push(", ").push_bind((*order).to_owned());
+    }
+    query.push(")");
+}

@@ -1,0 +1,91 @@
+//! Shares with the data that their copies are compared with, for the audit.
+
+use authority_domain::invariants::StoredShare;
+use authority_domain::partner::share::ShareStatus;
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::sql::transaction::write_buffer::BufferedConnection;
+
+/// The shares with these ids by which the tenant sees orders, in any order.
+pub(crate) async fn shares(
+    conn: &mut BufferedConnection,
+    tenant: &Tenant,
+    ids: &[&str],
+) -> Result<Vec<StoredShare>, StoreError> {
+    let mut query = Query::new(
+        "SELECT s.id, s.status, s.partner_sequence, c.status = 'revoked' AS connection_ended, c.shares_to_end, \
+             o.resource_version, t.removed_through >= s.owner_sequence AS owner_forgot, \
+             EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = s.owner_id AND e.livemode = s.livemode \
+                 AND e.sequence = s.owner_sequence AND e.type = 'order.shared' \
+                 AND e.resource_id = s.order_number) AS owner_told, \
+             (SELECT COUNT(*) FROM shipments h JOIN events e ON e.merchant_id = h.merchant_id \
+                 AND e.livemode = h.livemode AND e.resource_id = h.id AND e.sequence > s.owner_sequence \
+                 AND e.type LIKE 'shipment.%' \
+              WHERE h.merchant_id = s.owner_id AND h.livemode = s.livemode \
+                 AND h.order_number = s.order_number) AS parcels \
+         FROM order_shares s JOIN partner_connections c ON c.id = s.connection_id \
+         JOIN orders o ON o.merchant_id = s.owner_id AND o.livemode = s.livemode AND o.order_number = s.order_number \
+         JOIN streams t ON t.merchant_id = s.owner_id AND t.livemode = s.livemode WHERE s.partner_id = ",
+    );
+    query.push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.id IN (NULL");
+    for id in ids {
+        query.push(", ").push_bind((*id).to_owned());
+    }
+    query.push(")");
+    query.read::<Row>(conn).await?.iter().map(share).collect()
+}
+
+fn share(row: &Row) -> Result<StoredShare, StoreError> {
+    let status = ShareStatus::parse(row.get("status")?)
+        .ok_or_else(|| StoreError::Broken("order_shares.status holds an unknown word".to_owned()))?;
+    let forgot: bool = row.get("owner_forgot")?;
+    let parcels: i64 = row.get("parcels")?;
+    Ok(StoredShare {
+        id: row.get("id")?,
+        status,
+        partner_sequence: row.get("partner_sequence")?,
+        owner_told: forgot || row.get("owner_told")?,
+        connection_ended: row.get("connection_ended")?,
+        to_end: row.get("shares_to_end")?,
+        order_version: row.get("resource_version")?,
+        parcels: (!forgot).then_some(parcels),
+    })
+}
+
+/// Up to `limit` ids of shares by which the tenant sees orders, made after the sequence `made_after` of its stream,
+/// that have no event in the stream.
+pub(crate) async fn untold(
+    conn: &mut BufferedConnection,
+    tenant: &Tenant,
+    made_after: i64,
+    limit: i64,
+) -> Result<Vec<String>, StoreError> {
+    Ok(query(
+        "SELECT s.id FROM order_shares s WHERE s.partner_id = $1 AND s.livemode = $2 AND s.partner_sequence > $3 \
+             AND NOT EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = s.partner_id AND e.livemode = s.livemode \
+                 AND e.resource_id = s.id) \
+         ORDER BY s.partner_sequence LIMIT $4",
+    )
+    .bind_tenant(tenant)
+    .bind(made_after)
+    .bind(limit)
+    .read(conn)
+    .await?)
+}
+
+/// The number of active shares according to the tenant's stream, and the true number.
+pub(crate) async fn counted(
+    conn: &mut BufferedConnection,
+    tenant: &Tenant,
+) -> Result<(i64, i64), StoreError> {
+    Ok(query(
+        "SELECT COALESCE((SELECT active_shares FROM streams WHERE merchant_id = $1 AND livemode = $2), 0), \
+             (SELECT COUNT(*) FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND status = 'active')",
+    )
+    .bind_tenant(tenant)
+    .read_one(conn)
+    .await?)
+}

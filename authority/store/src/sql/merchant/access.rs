@@ -1,0 +1,112 @@
+//! Authentication: from the hash of a key to the key and its owner.
+
+use authority_domain::id::KeyId;
+use authority_domain::merchant::Merchant;
+use authority_domain::merchant::key_record::ApiKeyRecord;
+use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::sql::merchant::api_keys::{COLUMNS, record};
+use crate::sql::transaction::Tx;
+
+/// An operator's key as it is stored.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct OperatorKeyRecord {
+    pub id: KeyId,
+    pub hash: [u8; 32],
+    pub name: String,
+    pub display: String,
+    pub scopes: Vec<OperatorScope>,
+    pub revoked_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
+impl Tx {
+    /// The key with this hash and its merchant.
+    pub async fn api_key_by_hash(
+        &mut self,
+        hash: &[u8; 32],
+    ) -> Result<Option<(ApiKeyRecord, Merchant)>, StoreError> {
+        let mut query = Query::new("SELECT ");
+        query
+            .push(COLUMNS)
+            .push(", m.body AS merchant FROM api_keys k JOIN merchants m ON m.id = k.merchant_id");
+        query.push(" WHERE k.hash = ").push_bind(hash.as_slice());
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        let Some(row) = row else { return Ok(None) };
+        let merchant: String = row.get("merchant")?;
+        Ok(Some((record(&row)?, serde_json::from_str(&merchant)?)))
+    }
+
+    /// Adds an operator key.
+    pub async fn operator_key_insert(&mut self, key: &OperatorKeyRecord) -> Result<(), StoreError> {
+        let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
+        query(
+            "INSERT INTO operator_keys (id, hash, name, display, scopes, revoked_at, created_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        )
+        .bind(key.id.as_str())
+        .bind(key.hash.as_slice())
+        .bind(&key.name)
+        .bind(&key.display)
+        .bind(scopes.join(" "))
+        .bind(key.revoked_at.map(Timestamp::as_ms))
+        .bind(key.created_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        Ok(())
+    }
+
+    /// The operator key with this hash.
+    pub async fn operator_key_by_hash(
+        &mut self,
+        hash: &[u8; 32],
+    ) -> Result<Option<OperatorKeyRecord>, StoreError> {
+        let row = query(
+            "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys WHERE hash = $1",
+        )
+        .bind(hash.as_slice())
+        .read_optional::<Row>(&mut self.conn)
+        .await?;
+        row.map(|row| operator_key(&row)).transpose()
+    }
+
+    /// Every operator key, newest first; there are few.
+    pub async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>, StoreError> {
+        let rows = query(
+            "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys ORDER BY id DESC",
+        )
+        .read::<Row>(&mut self.conn)
+        .await?;
+        rows.iter().map(operator_key).collect()
+    }
+
+    /// Ends an operator key; false when there is none to end.
+    pub async fn operator_key_revoke(&mut self, id: &KeyId, now: Timestamp) -> Result<bool, StoreError> {
+        let done = query("UPDATE operator_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
+            .bind(id.as_str())
+            .bind(now.as_ms())
+            .write(&mut self.conn)
+            .await?;
+        Ok(done == 1)
+    }
+}
+
+pub(crate) fn operator_key(row: &Row) -> Result<OperatorKeyRecord, StoreError> {
+    let scopes: String = row.get("scopes")?;
+    let hash: Vec<u8> = row.get("hash")?;
+    Ok(OperatorKeyRecord {
+        id: KeyId::from_store(row.get("id")?),
+        hash: hash
+            .try_into()
+            .map_err(|_| StoreError::Broken("operator_keys.hash has not 32 bytes".to_owned()))?,
+        name: row.get("name")?,
+        display: row.get("display")?,
+        scopes: scopes.split(' ').filter_map(OperatorScope::parse).collect(),
+        revoked_at: row.get::<Option<i64>>("revoked_at")?.map(Timestamp::from_ms),
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+    })
+}

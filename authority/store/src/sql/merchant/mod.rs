@@ -1,0 +1,143 @@
+//! Merchants, as the operator manages them.
+
+pub(crate) mod access;
+pub(crate) mod api_keys;
+pub(crate) mod owners;
+pub(crate) mod portal_sessions;
+pub(crate) mod sandbox_clock;
+
+use authority_domain::id::MerchantId;
+use authority_domain::merchant::Merchant;
+
+use crate::StoreError;
+use crate::driver::{Query, query};
+use crate::ports::Written;
+use crate::shards::ShardSet;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::tx::one_row;
+
+/// What narrows the list of merchants. Empty and `None` do not narrow.
+#[derive(Clone, Debug, Default)]
+pub struct MerchantFilter {
+    /// Any of these statuses.
+    pub status: Vec<String>,
+    /// The one with this slug.
+    pub slug: Option<String>,
+}
+
+impl Tx {
+    /// Adds a merchant.
+    ///
+    /// # Errors
+    /// [`Conflict(MerchantSlug)`](crate::Constraint::MerchantSlug) when the slug is taken.
+    pub async fn merchant_insert(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
+        query(
+            "INSERT INTO merchants (id, slug, status, body, created_at, updated_at, max_in_flight, dispatch_share_percent) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(merchant.id.as_str())
+        .bind(&merchant.slug)
+        .bind(merchant.status.as_str())
+        .bind(serde_json::to_string(merchant)?)
+        .bind(merchant.created_at.as_ms())
+        .bind(merchant.updated_at.as_ms())
+        .bind(merchant.limits.max_in_flight)
+        .bind(merchant.limits.dispatch_share_percent)
+        .write(&mut self.conn)
+        .await?;
+        self.note_written(written(merchant, None));
+        Ok(())
+    }
+
+    /// One merchant.
+    pub async fn merchant_get(&mut self, id: &MerchantId) -> Result<Option<Merchant>, StoreError> {
+        if let Some(merchant) = self.conn.cache.merchant(id) {
+            return Ok(Some(merchant.clone()));
+        }
+        let body: Option<String> = query("SELECT body FROM merchants WHERE id = $1")
+            .bind(id.as_str())
+            .about(&[])
+            .read_optional(&mut self.conn)
+            .await?;
+        let merchant = body.map(|body| serde_json::from_str(&body)).transpose()?;
+        if let Some(merchant) = &merchant {
+            self.conn.note_merchant(merchant);
+        }
+        Ok(merchant)
+    }
+
+    /// Up to `limit` merchants before the one with the id `before`, newest first.
+    pub async fn merchants_page(
+        &mut self,
+        filter: &MerchantFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<Merchant>, StoreError> {
+        let mut query = Query::new("SELECT body FROM merchants WHERE TRUE");
+        if let Some(before) = before {
+            query.push(" AND id < ").push_bind(before);
+        }
+        query.push_in("status", &filter.status);
+        if let Some(slug) = &filter.slug {
+            query.push(" AND slug = ").push_bind(slug);
+        }
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        let bodies: Vec<String> = query.read(&mut self.conn).await?;
+        Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+    }
+
+    /// Writes the next version of a merchant. Its id and slug never change.
+    pub async fn merchant_update(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
+        let done = query(
+            "UPDATE merchants SET status = $3, body = $4, updated_at = $5, max_in_flight = $6, \
+                 dispatch_share_percent = $7 WHERE id = $1 AND slug = $2",
+        )
+        .bind(merchant.id.as_str())
+        .bind(&merchant.slug)
+        .bind(merchant.status.as_str())
+        .bind(serde_json::to_string(merchant)?)
+        .bind(merchant.updated_at.as_ms())
+        .bind(merchant.limits.max_in_flight)
+        .bind(merchant.limits.dispatch_share_percent)
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "merchant")?;
+        self.note_written(written(merchant, Some(merchant.resource_version - 1)));
+        Ok(())
+    }
+
+    /// The merchant that the sandbox made for `of` to share orders with.
+    pub async fn merchant_counterpart(&mut self, of: &MerchantId) -> Result<Option<Merchant>, StoreError> {
+        let body: Option<String> = query("SELECT body FROM merchants WHERE counterpart_of = $1")
+            .bind(of.as_str())
+            .read_optional(&mut self.conn)
+            .await?;
+        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+    }
+
+    /// Notes that a merchant was made for `of`, which has none yet.
+    pub async fn merchant_counterpart_put(
+        &mut self,
+        id: &MerchantId,
+        of: &MerchantId,
+    ) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
+        let done = query("UPDATE merchants SET counterpart_of = $2 WHERE id = $1")
+            .bind(id.as_str())
+            .bind(of.as_str())
+            .write(&mut self.conn)
+            .await?;
+        one_row(done, "merchant")
+    }
+}
+
+fn written(merchant: &Merchant, before: Option<i64>) -> Written {
+    Written {
+        resource_id: merchant.id.to_string(),
+        merchant_id: Some(merchant.id.clone()),
+        livemode: None,
+        before,
+        after: Some(merchant.resource_version),
+    }
+}

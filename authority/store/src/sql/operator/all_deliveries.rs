@@ -1,0 +1,138 @@
+//! The list of all merchants' deliveries, newest first, with what narrows it.
+//!
+//! It goes by ids, and that of one endpoint by the order in which its deliveries were made, which has an index. Failed
+//! and cancelled ones are few and have indexes of their own. For anything else a page looks at [`LOOK_AHEAD`] rows at
+//! most and says where it stopped. A page is chosen from the deliveries alone and joined with its events afterwards.
+
+use authority_domain::delivery::DeliveryStatus;
+use authority_domain::id::{EndpointId, EventId};
+
+use crate::StoreError;
+use crate::driver::{Query, Row};
+use crate::ports::{AllDeliveriesFilter, FoundDelivery, LOOK_AHEAD, PageById};
+use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
+use crate::sql::transaction::write_buffer::BufferedConnection;
+
+/// The page before the delivery `before`.
+pub(crate) async fn page(
+    conn: &mut BufferedConnection,
+    filter: &AllDeliveriesFilter,
+    before: Option<&str>,
+    limit: i64,
+) -> Result<PageById<FoundDelivery>, StoreError> {
+    let list = AllDeliveries { filter, before };
+    let looked_to = if list.needs_bound() { list.end_of_look_ahead(conn).await? } else { None };
+    let mut query = Query::new(DELIVERY_COLUMNS);
+    query.push("(SELECT * FROM deliveries WHERE ");
+    list.push_place(&mut query);
+    if let Some(end) = &looked_to {
+        list.push_beside(&mut query, " >= ", end);
+    }
+    list.push_filter(&mut query);
+    list.push_order(&mut query, "");
+    query.push(" LIMIT ").push_bind(limit);
+    query.push(") AS d JOIN events v ON v.id = d.event_id");
+    list.push_order(&mut query, "d.");
+    let rows = query.read::<Row>(conn).await?;
+    Ok(PageById { rows: rows.iter().map(found).collect::<Result<_, _>>()?, looked_to })
+}
+
+struct AllDeliveries<'a> {
+    filter: &'a AllDeliveriesFilter,
+    before: Option<&'a str>,
+}
+
+impl AllDeliveries<'_> {
+    /// The status, when it alone is asked for and has indexes. It stands in the statement as it is: a database takes an
+    /// index of some rows only when it can see that the statement asks for these.
+    fn given_up(&self) -> Option<&'static str> {
+        let [status] = self.filter.status.as_slice() else { return None };
+        let status = DeliveryStatus::parse(status)?;
+        matches!(status, DeliveryStatus::Failed | DeliveryStatus::Cancelled).then(|| status.as_str())
+    }
+
+    /// Whether rows are passed over that no index leaves out.
+    fn needs_bound(&self) -> bool {
+        let AllDeliveriesFilter { merchant_id, livemode, status, event_id, .. } = self.filter;
+        let by_status = !status.is_empty() && self.given_up().is_none();
+        event_id.is_none() && (merchant_id.is_some() || livemode.is_some() || by_status)
+    }
+
+    fn is_of_endpoint(&self) -> bool {
+        self.filter.endpoint_id.is_some() && self.given_up().is_none() && self.filter.event_id.is_none()
+    }
+
+    /// By what it is ordered. The few deliveries of one event are found by the event and then sorted.
+    fn position(&self) -> &'static str {
+        match (self.is_of_endpoint(), &self.filter.event_id) {
+            (true, _) => "created_sequence",
+            (false, Some(_)) => "id || ''",
+            (false, None) => "id",
+        }
+    }
+
+    /// Compares the position with that of the delivery `id`.
+    fn push_beside(&self, query: &mut Query<'_>, compared: &str, id: &str) {
+        query.push(" AND ").push(self.position()).push(compared);
+        if self.is_of_endpoint() {
+            query
+                .push("(SELECT created_sequence FROM deliveries WHERE id = ")
+                .push_bind(id.to_owned())
+                .push(")");
+        } else {
+            query.push_bind(id.to_owned());
+        }
+    }
+
+    /// What the order's index serves: the endpoint or the status, and where the page begins.
+    fn push_place(&self, query: &mut Query<'_>) {
+        query.push("TRUE");
+        if let Some(endpoint) = &self.filter.endpoint_id {
+            query.push(" AND endpoint_id = ").push_bind(EndpointId::to_string(endpoint));
+        }
+        if let Some(status) = self.given_up() {
+            // The first condition is that of the indexes, word by word: SQLite looks for it.
+            query.push(" AND status IN ('failed', 'cancelled') AND status = '").push(status).push("'");
+        }
+        if let Some(before) = self.before {
+            self.push_beside(query, " < ", before);
+        }
+    }
+
+    fn push_filter(&self, query: &mut Query<'_>) {
+        if let Some(merchant) = &self.filter.merchant_id {
+            query.push(" AND merchant_id = ").push_bind(merchant.to_string());
+        }
+        if let Some(livemode) = self.filter.livemode {
+            query.push(" AND livemode = ").push_bind(livemode);
+        }
+        if let Some(event) = &self.filter.event_id {
+            query.push(" AND event_id = ").push_bind(EventId::to_string(event));
+        }
+        if self.given_up().is_none() {
+            query.push_in("status", &self.filter.status);
+        }
+    }
+
+    fn push_order(&self, query: &mut Query<'_>, table: &str) {
+        query.push(" ORDER BY ").push(table).push(self.position()).push(" DESC");
+    }
+
+    /// The last delivery that a page may look at; `None` when fewer are left. Reads nothing but an index.
+    async fn end_of_look_ahead(&self, conn: &mut BufferedConnection) -> Result<Option<String>, StoreError> {
+        let mut query = Query::new("SELECT id FROM deliveries WHERE ");
+        if self.is_of_endpoint() {
+            query
+                .push("endpoint_id = ")
+                .push_bind(self.filter.endpoint_id.as_ref().map(EndpointId::to_string));
+            query.push(" AND created_sequence = (SELECT created_sequence FROM deliveries WHERE ");
+        }
+        self.push_place(&mut query);
+        self.push_order(&mut query, "");
+        query.push(" LIMIT 1 OFFSET ").push_bind(LOOK_AHEAD - 1);
+        if self.is_of_endpoint() {
+            query.push(")");
+        }
+        Ok(query.read_optional(conn).await?)
+    }
+}

@@ -1,0 +1,143 @@
+//! The audit log of the operator's side (contract 6.1), and what it is made from.
+//!
+//! A job notes every record it writes, with the versions before and after: [`crate::commit`] does so for the records
+//! that have events, the other ports for theirs. The frame of a use case makes the audit entry from these notes, so
+//! no use case has to write one itself.
+
+use authority_domain::audit_log::{AuditEntry, Author};
+use authority_domain::id::{AuditId, MerchantId, RequestId};
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Kind, Query, Row};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+
+/// A record that a job wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The record's id.
+    pub resource_id: String,
+    /// Its merchant; `None` for the operator's own records.
+    pub merchant_id: Option<MerchantId>,
+    /// Its mode; `None` for a record without one.
+    pub livemode: Option<bool>,
+    /// Its version before; `None` when it was made or has no versions.
+    pub before: Option<i64>,
+    /// Its version after; `None` when it has no versions.
+    pub after: Option<i64>,
+}
+
+/// What narrows the list of entries. `None` does not narrow.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)]
+pub struct AuditFilter {
+    pub author: Option<Author>,
+    pub resource_id: Option<String>,
+    pub created_from: Option<Timestamp>,
+    pub created_to: Option<Timestamp>,
+}
+
+static AUDIT_LOG: Table = Table {
+    order: TableOrder::AuditEntry,
+    touches: Touches::Any,
+    into: "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
+        version_before, resource_version, reason)",
+    columns: &[
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+    ],
+    form: Form::Insert,
+    rest: "",
+    together: Together::Apart,
+};
+
+impl Tx {
+    /// Notes a record that this job wrote.
+    pub fn note_written(&mut self, written: Written) {
+        self.job.written.push(written);
+    }
+
+    /// What this job has noted so far, in the order of the writes.
+    pub fn written(&self) -> &[Written] {
+        &self.job.written
+    }
+
+    /// Adds an entry.
+    pub async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+        self.conn.buffer(
+            &AUDIT_LOG,
+            [],
+            [
+                entry.id.as_str().into(),
+                entry.created_at.as_ms().into(),
+                entry.created_by.as_str().into(),
+                entry.request_id.as_str().into(),
+                entry.operation.as_str().into(),
+                entry.merchant_id.as_ref().map(MerchantId::as_str).into(),
+                entry.livemode.into(),
+                entry.resource_id.as_deref().into(),
+                entry.version_before.into(),
+                entry.version_after.into(),
+                entry.reason.as_deref().into(),
+            ],
+        );
+        Ok(())
+    }
+
+    /// Up to `limit` entries before the one with the id `before`, newest first.
+    pub async fn audit_page(
+        &mut self,
+        filter: &AuditFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let mut query = Query::new(
+            "SELECT id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, version_before, \
+                 resource_version, reason FROM audit_log WHERE TRUE",
+        );
+        if let Some(before) = before {
+            query.push(" AND id < ").push_bind(before);
+        }
+        if let Some(author) = &filter.author {
+            query.push(" AND key_id = ").push_bind(author.as_str());
+        }
+        if let Some(resource) = &filter.resource_id {
+            query.push(" AND resource_id = ").push_bind(resource);
+        }
+        if let Some(from) = filter.created_from {
+            query.push(" AND at >= ").push_bind(from.as_ms());
+        }
+        if let Some(to) = filter.created_to {
+            query.push(" AND at < ").push_bind(to.as_ms());
+        }
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter().map(entry).collect()
+    }
+}
+
+fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
+    Ok(AuditEntry {
+        id: AuditId::from_store(row.get("id")?),
+        created_by: Author::from_store(row.get("key_id")?),
+        request_id: RequestId::from_store(row.get("request_id")?),
+        operation: row.get("operation")?,
+        merchant_id: row.get::<Option<String>>("merchant_id")?.map(MerchantId::from_store),
+        livemode: row.get("livemode")?,
+        resource_id: row.get("resource_id")?,
+        version_before: row.get("version_before")?,
+        version_after: row.get("resource_version")?,
+        reason: row.get("reason")?,
+        created_at: Timestamp::from_ms(row.get("at")?),
+    })
+}

@@ -1,0 +1,105 @@
+//! Figures over the whole database, for the operators of the service (contract 6.2, 15.11).
+
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::migrations::{FOUND, Found};
+use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, WAITING};
+use crate::sql::transaction::Tx;
+
+/// The delivery backlog.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueFigures {
+    /// Deliveries that have not ended.
+    pub pending: i64,
+    /// Of these, the due ones, including those in flight.
+    pub due: i64,
+    /// Deliveries that are leased.
+    pub leased: i64,
+    /// Since when the oldest due delivery has been due.
+    pub oldest_due_at: Option<Timestamp>,
+}
+
+/// The number of bytes that the write probe writes.
+const PROBE_BYTES: usize = 64 * 1024;
+
+impl Tx {
+    /// The backlog at `now`, counted up to 10,000 of each endpoint, so that the cost does not grow with the millions
+    /// that are pending or have ended.
+    pub async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures, StoreError> {
+        let mut query = Query::new(WAITING);
+        query.push(
+            "SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
+                 MIN(first_due) AS oldest, \
+                 (SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL AND lease_until >= $1) AS leased \
+             FROM (SELECT ",
+        );
+        query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
+        let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
+        let oldest = row.get::<Option<i64>>("oldest")?.map(Timestamp::from_ms);
+        Ok(QueueFigures {
+            pending: row.get("pending")?,
+            due: row.get("due")?,
+            leased: row.get("leased")?,
+            oldest_due_at: oldest.filter(|oldest| *oldest <= now),
+        })
+    }
+
+    /// Since when the oldest unattended delivery has been due: one of an enabled endpoint that has nothing in flight.
+    /// A slow receiver has something in flight as long as workers run, so it does not make an instance unready.
+    pub async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        // Finds the endpoints that have unfinished work by index steps alone, as for leases.
+        let oldest: Option<i64> = query(
+            "WITH RECURSIVE waiting (endpoint_id) AS ( \
+                 SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+                 UNION ALL \
+                 SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                         WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+                 FROM waiting WHERE waiting.endpoint_id IS NOT NULL) \
+             SELECT MIN(since) FROM (SELECT CASE WHEN e.held_until > due_at THEN e.held_until ELSE due_at END AS since \
+                 FROM (SELECT endpoint_id, (SELECT MIN(d.next_attempt_at) FROM deliveries d \
+                         WHERE d.endpoint_id = waiting.endpoint_id AND d.status = 'pending') AS due_at \
+                     FROM waiting) AS first \
+                 JOIN webhook_endpoints e ON e.id = first.endpoint_id \
+                 WHERE e.status = 'enabled' AND NOT EXISTS ( \
+                     SELECT 1 FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                         AND l.lease_until >= $1)) AS unattended \
+             WHERE since <= $1",
+        )
+        .bind(now.as_ms())
+        .read_one(&mut self.conn)
+        .await?;
+        Ok(oldest.map(Timestamp::from_ms))
+    }
+
+    /// Whether this program still works with the schema: a newer program may have migrated it meanwhile.
+    pub async fn schema_fits(&mut self) -> Result<bool, StoreError> {
+        let known = (self.conn.dialect().known_version)();
+        let found = query(FOUND).bind(known).read_one(&mut self.conn).await?;
+        Ok(Found::new(found).fits(known))
+    }
+
+    /// Writes in order to test writing: fails while the disk is full or the database is read-only.
+    pub async fn write_probe(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        query(
+            "INSERT INTO write_probe (id, written_at, filler) VALUES (1, $1, $2) \
+             ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at, filler = excluded.filler",
+        )
+        .bind(now.as_ms())
+        .bind("x".repeat(PROBE_BYTES))
+        .write(&mut self.conn)
+        .await?;
+        Ok(())
+    }
+
+    /// The number of endpoints in each state of health, and of `disabled` ones.
+    pub async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError> {
+        Ok(query(
+            "SELECT CASE WHEN status = 'disabled' THEN status ELSE health_state END AS state, COUNT(*) \
+             FROM webhook_endpoints WHERE deleted_at IS NULL GROUP BY 1 ORDER BY 1",
+        )
+        .read(&mut self.conn)
+        .await?)
+    }
+}

@@ -1,0 +1,295 @@
+//! What the operator can look up over all merchants (contract 6.2). No merchant's request comes here.
+//!
+//! The operator's view over all merchants.
+//!
+//! Lists go by ids.
+
+use authority_domain::delivery::{Attempt, Delivery};
+use authority_domain::endpoint::{Endpoint, HealthState};
+use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
+use authority_domain::list_filter::EventFilter;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::PageById;
+use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, WAITING};
+use crate::sql::delivery::history::{attempt, delivery};
+use crate::sql::endpoint::rows;
+use crate::sql::endpoint::rows::endpoint;
+use crate::sql::event::push_event_filter;
+use crate::sql::operator::all_deliveries;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::page_rows::placed_texts;
+
+/// What narrows the list of all deliveries. Empty and `None` do not narrow.
+#[derive(Clone, Debug, Default)]
+pub struct AllDeliveriesFilter {
+    /// To endpoints of this merchant.
+    pub merchant_id: Option<MerchantId>,
+    /// To endpoints of this mode.
+    pub livemode: Option<bool>,
+    /// To this endpoint.
+    pub endpoint_id: Option<EndpointId>,
+    /// Any of these statuses.
+    pub status: Vec<String>,
+    /// Of this event.
+    pub event_id: Option<EventId>,
+}
+
+/// A delivery, with the owner of its event and the owner of its endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundDelivery {
+    /// The record; its mode is that of the event.
+    pub delivery: Delivery,
+    /// The merchant of the event.
+    pub merchant_id: MerchantId,
+    /// The sequence number of the event in its stream.
+    pub sequence: i64,
+    /// The owner of the endpoint: the event's tenant, or the operator.
+    pub owner: Tenant,
+}
+
+/// An endpoint and its owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundEndpoint {
+    /// The record.
+    pub endpoint: Endpoint,
+    /// Its owner.
+    pub owner: Tenant,
+    /// When its merchant deleted it.
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// The backlog of the whole database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutboxFigures {
+    /// Deliveries that have not ended.
+    pub pending: i64,
+    /// Of these, the due ones.
+    pub due: i64,
+    /// Deliveries that have failed since the given time.
+    pub failed: i64,
+    /// When the oldest of those that have not ended was made.
+    pub oldest_pending_at: Option<Timestamp>,
+}
+
+/// The backlog of one endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// Its owner.
+    pub owner: Tenant,
+    /// Its health according to recent attempts.
+    pub state: HealthState,
+    /// Failures since its last success.
+    pub consecutive_failures: i64,
+    /// Deliveries that have not ended.
+    pub pending: i64,
+    /// Of these, the due ones.
+    pub due: i64,
+    /// When the oldest of them was made.
+    pub oldest_pending_at: Timestamp,
+}
+
+/// The backlog of the whole database, and of the endpoints that have the most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outbox {
+    /// Of all endpoints.
+    pub figures: OutboxFigures,
+    /// The largest one first.
+    pub endpoints: Vec<Backlog>,
+}
+
+/// What [`found`] reads, from deliveries `d` and their events `v`.
+pub(crate) const DELIVERY_COLUMNS: &str = "SELECT d.id, v.livemode, d.event_id, d.event_type, d.endpoint_id, d.triggered_by, \
+     d.status, d.attempt_count, d.next_attempt_at, d.last_outcome, d.last_response_status, d.failure_reason, \
+     d.succeeded_at, d.failed_at, d.created_at, d.updated_at, d.sequence, v.merchant_id, d.merchant_id AS owner_id, \
+     d.livemode AS owner_livemode FROM ";
+
+impl Tx {
+    /// Up to `limit` events before the one with the id `before`, newest first, as (id, stored bytes).
+    pub async fn all_events_page(
+        &mut self,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let mut query = Query::new("SELECT id, body FROM events");
+        if let Some(before) = before {
+            query.push(" WHERE id < ").push_bind(before);
+        }
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        placed_texts(query.read_stream(&mut self.conn).await?).await
+    }
+
+    /// Up to `limit` events of one stream before the sequence `before`, newest first, as (sequence, stored bytes).
+    pub async fn stream_page_newest(
+        &mut self,
+        tenant: &Tenant,
+        filter: &EventFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        let mut query = Query::new("SELECT sequence, body FROM events WHERE merchant_id = ");
+        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        if let Some(before) = before {
+            query.push(" AND sequence < ").push_bind(before);
+        }
+        push_event_filter(&mut query, filter);
+        query.push(" ORDER BY sequence DESC LIMIT ").push_bind(limit);
+        placed_texts(query.read_stream(&mut self.conn).await?).await
+    }
+
+    /// The stored bytes of an event of any merchant.
+    pub async fn event_find(&mut self, id: &EventId) -> Result<Option<String>, StoreError> {
+        let found = query("SELECT body FROM events WHERE id = $1").bind(id.as_str());
+        Ok(found.read_optional(&mut self.conn).await?)
+    }
+
+    /// Up to `limit` deliveries before the one with the id `before`, newest first. Those of one endpoint stand in the
+    /// order in which they were made.
+    pub async fn all_deliveries_page(
+        &mut self,
+        filter: &AllDeliveriesFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<PageById<FoundDelivery>, StoreError> {
+        all_deliveries::page(&mut self.conn, filter, before, limit).await
+    }
+
+    /// One delivery, of any owner.
+    pub async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>, StoreError> {
+        let mut query = Query::new(DELIVERY_COLUMNS);
+        query.push("deliveries d JOIN events v ON v.id = d.event_id WHERE d.id = ").push_bind(id.as_str());
+        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(found).transpose()
+    }
+
+    /// Its attempts, the first one first.
+    pub async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+        let rows = query(
+            "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
+                 response_excerpt, retry_at FROM attempts WHERE delivery_id = $1 ORDER BY number",
+        )
+        .bind(id.as_str())
+        .read::<Row>(&mut self.conn)
+        .await?;
+        rows.iter().map(attempt).collect()
+    }
+
+    /// One endpoint, of any owner, deleted ones too.
+    pub async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError> {
+        let mut query = Query::new("SELECT merchant_id, deleted_at, ");
+        query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| found_endpoint(&row)).transpose()
+    }
+
+    /// Up to `limit` enabled endpoints that fail, those that began to fail first before the others; and as many that
+    /// the service or the operator disabled and nobody deleted, the last one first.
+    pub async fn endpoints_in_trouble(&mut self, limit: i64) -> Result<Vec<FoundEndpoint>, StoreError> {
+        let mut endpoints = Vec::new();
+        for condition in [
+            "status = 'enabled' AND first_failure_at IS NOT NULL ORDER BY first_failure_at",
+            "status = 'disabled' AND disabled_reason <> 'merchant' AND deleted_at IS NULL ORDER BY disabled_at DESC",
+        ] {
+            let mut query = Query::new("SELECT merchant_id, deleted_at, ");
+            query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE ").push(condition);
+            query.push(" LIMIT ").push_bind(limit);
+            for row in query.read::<Row>(&mut self.conn).await? {
+                endpoints.push(found_endpoint(&row)?);
+            }
+        }
+        Ok(endpoints)
+    }
+
+    /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already. While
+    /// an attempt is in flight, the next one follows at once when it fails.
+    pub async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError> {
+        let hastened: Vec<String> = query(
+            "UPDATE deliveries SET updated_at = $2, \
+                 next_attempt_at = CASE WHEN next_attempt_at > $2 THEN $2 ELSE next_attempt_at END, \
+                 retry_asked_at = CASE WHEN lease_token IS NOT NULL THEN $2 END \
+             WHERE id = $1 AND status = 'pending' AND (next_attempt_at > $2 OR lease_token IS NOT NULL) \
+             RETURNING endpoint_id",
+        )
+        .bind(id.as_str())
+        .bind(now.as_ms())
+        .write_returning(&mut self.conn)
+        .await?;
+        for endpoint in hastened {
+            self.ask_for_room(&EndpointId::from_store(endpoint), now);
+        }
+        Ok(())
+    }
+
+    /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest;
+    /// and the deliveries that failed since the five minutes of `since`.
+    pub async fn outbox(
+        &mut self,
+        now: Timestamp,
+        since: Timestamp,
+        limit: i64,
+    ) -> Result<Outbox, StoreError> {
+        let mut query = Query::new(WAITING);
+        query.push(
+            "SELECT b.*, e.merchant_id, e.livemode, e.health_state, e.consecutive_failures FROM ( \
+                 SELECT c.*, CAST(SUM(pending) OVER () AS BIGINT) AS all_pending, \
+                     CAST(SUM(due) OVER () AS BIGINT) AS all_due, MIN(oldest) OVER () AS oldest_of_all \
+                 FROM (SELECT e.endpoint_id, ",
+        );
+        query.push(COUNTED).push(
+            "FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS c ORDER BY pending DESC, endpoint_id LIMIT $3) AS b \
+             JOIN webhook_endpoints e ON e.id = b.endpoint_id ORDER BY b.pending DESC, b.endpoint_id",
+        );
+        let rows = query.bind(now.as_ms()).bind(COUNTED_MAX).bind(limit).read::<Row>(&mut self.conn).await?;
+        let (_, _, failed) = self.counted_since(None, since).await?;
+        let mut figures = OutboxFigures { pending: 0, due: 0, failed, oldest_pending_at: None };
+        // Every row has the sums of all endpoints.
+        if let Some(row) = rows.first() {
+            figures.pending = row.get("all_pending")?;
+            figures.due = row.get("all_due")?;
+            figures.oldest_pending_at = Some(Timestamp::from_ms(row.get("oldest_of_all")?));
+        }
+        Ok(Outbox { figures, endpoints: rows.iter().map(backlog).collect::<Result<_, _>>()? })
+    }
+}
+
+fn found_endpoint(row: &Row) -> Result<FoundEndpoint, StoreError> {
+    let endpoint = endpoint(row)?;
+    let merchant_id = MerchantId::from_store(row.get("merchant_id")?);
+    let owner = Tenant { merchant_id, livemode: endpoint.livemode };
+    let deleted_at = row.get::<Option<i64>>("deleted_at")?.map(Timestamp::from_ms);
+    Ok(FoundEndpoint { endpoint, owner, deleted_at })
+}
+
+pub(crate) fn found(row: &Row) -> Result<FoundDelivery, StoreError> {
+    Ok(FoundDelivery {
+        delivery: delivery(row)?,
+        merchant_id: MerchantId::from_store(row.get("merchant_id")?),
+        sequence: row.get("sequence")?,
+        owner: Tenant {
+            merchant_id: MerchantId::from_store(row.get("owner_id")?),
+            livemode: row.get("owner_livemode")?,
+        },
+    })
+}
+
+fn backlog(row: &Row) -> Result<Backlog, StoreError> {
+    let state: String = row.get("health_state")?;
+    Ok(Backlog {
+        endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
+        owner: Tenant {
+            merchant_id: MerchantId::from_store(row.get("merchant_id")?),
+            livemode: row.get("livemode")?,
+        },
+        state: HealthState::parse(&state).ok_or_else(|| {
+            StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
+        })?,
+        consecutive_failures: row.get("consecutive_failures")?,
+        pending: row.get("pending")?,
+        due: row.get("due")?,
+        oldest_pending_at: Timestamp::from_ms(row.get("oldest")?),
+    })
+}

@@ -1,0 +1,71 @@
+//! The names of orders in merchants' own systems. The entries themselves are in the orders' records; a use case that
+//! changes one updates this index in the same transaction.
+
+use authority_domain::order::external_references::{ExternalName, SystemName};
+use authority_domain::order::number::OrderNumber;
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+use crate::driver::query;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::tx::one_row;
+
+impl Tx {
+    /// The order that has this name.
+    pub async fn reference_holder(
+        &mut self,
+        tenant: &Tenant,
+        name: &ExternalName,
+    ) -> Result<Option<OrderNumber>, StoreError> {
+        let statement = "SELECT order_number FROM external_references \
+             WHERE merchant_id = $1 AND livemode = $2 AND system = $3 AND id = $4";
+        let found: Option<String> = query(statement)
+            .bind_tenant(tenant)
+            .bind(name.system.as_str())
+            .bind(&name.id)
+            .about(&[])
+            .read_optional(&mut self.conn)
+            .await?;
+        Ok(found.map(OrderNumber::from_store))
+    }
+
+    /// Gives the order this name, replacing its name in that system.
+    pub async fn reference_put(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        name: &ExternalName,
+    ) -> Result<(), StoreError> {
+        let done = query(
+            "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
+             VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (merchant_id, livemode, order_number, system) DO UPDATE SET id = excluded.id",
+        )
+        .bind_tenant(tenant)
+        .bind(name.system.as_str())
+        .bind(&name.id)
+        .bind(order.as_str())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "external reference")
+    }
+
+    /// Removes the order's name in this system; it must have one.
+    pub async fn reference_delete(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        system: &SystemName,
+    ) -> Result<(), StoreError> {
+        let done = query(
+            "DELETE FROM external_references \
+             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND system = $4",
+        )
+        .bind_tenant(tenant)
+        .bind(order.as_str())
+        .bind(system.as_str())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "external reference")
+    }
+}

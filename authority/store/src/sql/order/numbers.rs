@@ -1,0 +1,104 @@
+//! The numbers that the authority gives to orders that come without one.
+
+use authority_domain::order::number::OrderNumber;
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+use crate::driver::{Kind, query};
+use crate::sql::order::order_key;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+
+/// The first generated number is one above this (contract 1.1).
+pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;
+
+/// The counter of generated numbers, advanced from the value that was read; it starts at [`NUMBERS_START_ABOVE`].
+static ORDER_COUNTERS: Table = Table {
+    order: TableOrder::OrderCounter,
+    touches: Touches::Each("counter of orders"),
+    into: "INSERT INTO order_counters (merchant_id, livemode, last_number)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
+    form: Form::Select("v.column1, v.column2, v.column3"),
+    rest: "WHERE v.column4 = COALESCE((SELECT c.last_number FROM order_counters c \
+             WHERE c.merchant_id = v.column1 AND c.livemode = v.column2), 100000) \
+         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = excluded.last_number",
+    together: Together::Merged,
+};
+
+impl Tx {
+    /// The value of the counter of generated numbers, and whether an order has the next number.
+    async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool), StoreError> {
+        let found: (i64, bool) = query(
+            "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
+                 AND o.order_number = $4 || CAST(c.n + 1 AS TEXT)) \
+             FROM (SELECT COALESCE((SELECT last_number FROM order_counters \
+                 WHERE merchant_id = $1 AND livemode = $2), $3) AS n) c",
+        )
+        .bind_tenant(tenant)
+        .bind(NUMBERS_START_ABOVE)
+        .bind(prefix)
+        .about(&[counter_waits_under(tenant)])
+        .read_one(&mut self.conn)
+        .await?;
+        self.conn.note_counter(tenant, &counter_waits_under(tenant), found.0);
+        Ok(found)
+    }
+
+    /// Whether an order has this number; `stored` is the database's answer, if it was asked.
+    async fn order_number_taken(
+        &mut self,
+        tenant: &Tenant,
+        prefix: &str,
+        number: i64,
+        stored: Option<bool>,
+    ) -> Result<bool, StoreError> {
+        let number = OrderNumber::generated(prefix, number);
+        let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
+        if self.conn.cache.is_unused(&key) {
+            return Ok(false);
+        }
+        if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
+            return Ok(stored);
+        }
+        let statement = "SELECT EXISTS (SELECT 1 FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3)";
+        Ok(query(statement)
+            .bind_tenant(tenant)
+            .bind(number.as_str())
+            .about(&[key])
+            .read_one(&mut self.conn)
+            .await?)
+    }
+}
+
+impl Tx {
+    /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
+    /// 100001 (contract 1.1).
+    pub async fn order_number_reserve(
+        &mut self,
+        tenant: &Tenant,
+        prefix: &str,
+    ) -> Result<OrderNumber, StoreError> {
+        let (from, taken) = match self.conn.cache.counter(tenant) {
+            Some(from) => (from, None),
+            None => self.order_counter(tenant, prefix).await.map(|(from, taken)| (from, Some(taken)))?,
+        };
+        let mut number = from + 1;
+        let mut taken = taken;
+        // An operator may have used the number by hand.
+        while self.order_number_taken(tenant, prefix, number, taken.take()).await? {
+            number += 1;
+        }
+        self.conn.cache.move_counter(tenant, number);
+        self.conn.buffer(
+            &ORDER_COUNTERS,
+            [counter_waits_under(tenant)],
+            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.into(), from.into()],
+        );
+        Ok(OrderNumber::generated(prefix, number))
+    }
+}
+
+/// The key under which a tenant's counter of generated numbers is buffered.
+pub(crate) fn counter_waits_under(tenant: &Tenant) -> String {
+    format!("orders/{}/{}", tenant.merchant_id, tenant.livemode)
+}

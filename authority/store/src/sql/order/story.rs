@@ -1,0 +1,130 @@
+//! What happened to an order, read for one page of the operator's console: its events and what became of each, in a
+//! few statements however many there are.
+
+use authority_domain::delivery::Attempt;
+use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::FoundDelivery;
+use crate::sql::delivery::history::attempt;
+use crate::sql::endpoint::day_figures::ENDPOINTS;
+use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::page_rows::placed_texts;
+
+/// What was sent in one hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HourFigures {
+    /// When the hour began.
+    pub since: Timestamp,
+    /// Attempts.
+    pub attempts: i64,
+    /// Of these, the ones that failed.
+    pub failed_attempts: i64,
+    /// Deliveries that failed for good.
+    pub failed_deliveries: i64,
+}
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
+
+impl Tx {
+    /// The newest `limit` events of a stream before the sequence `before` about any of these records (order numbers or
+    /// ids), newest first, as stored bytes.
+    pub async fn events_about(
+        &mut self,
+        tenant: &Tenant,
+        records: &[String],
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<String>, StoreError> {
+        // One look-up for each: for all at once, planners rather walk the stream from its end.
+        let mut events: Vec<(i64, String)> = Vec::new();
+        for record in records {
+            let rows = query(
+                "SELECT sequence, body FROM events WHERE merchant_id = $1 AND livemode = $2 AND resource_id = $3 \
+                 AND sequence < $4 ORDER BY sequence DESC LIMIT $5",
+            )
+            .bind_tenant(tenant)
+            .bind(record)
+            .bind(before.unwrap_or(i64::MAX))
+            .bind(limit)
+            .read_stream(&mut self.conn).await?;
+            events.extend(placed_texts::<i64>(rows).await?);
+        }
+        events.sort_unstable_by_key(|(sequence, _)| std::cmp::Reverse(*sequence));
+        events.truncate(usize::try_from(limit).unwrap_or(0));
+        Ok(events.into_iter().map(|(_, body)| body).collect())
+    }
+
+    /// Up to `limit` deliveries of these events to any endpoint, newest first.
+    pub async fn deliveries_of_events(
+        &mut self,
+        events: &[EventId],
+        limit: i64,
+    ) -> Result<Vec<FoundDelivery>, StoreError> {
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
+        let events: Vec<String> = events.iter().map(EventId::to_string).collect();
+        let mut query = Query::new(DELIVERY_COLUMNS);
+        query.push("deliveries d JOIN events v ON v.id = d.event_id WHERE TRUE");
+        query.push_in("d.event_id", &events);
+        query.push(" ORDER BY d.id DESC LIMIT ").push_bind(limit);
+        query.read::<Row>(&mut self.conn).await?.iter().map(found).collect()
+    }
+
+    /// Up to `limit` attempts of these deliveries, newest first.
+    pub async fn attempts_of_deliveries(
+        &mut self,
+        deliveries: &[DeliveryId],
+        limit: i64,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        if deliveries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let deliveries: Vec<String> = deliveries.iter().map(DeliveryId::to_string).collect();
+        let mut query = Query::new(
+            "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
+                 response_excerpt, retry_at FROM attempts WHERE TRUE",
+        );
+        query.push_in("delivery_id", &deliveries);
+        query.push(" ORDER BY started_at DESC, id DESC LIMIT ").push_bind(limit);
+        query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
+    }
+
+    /// What was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours without attempts are
+    /// absent.
+    pub async fn hours_since(
+        &mut self,
+        endpoint: Option<&EndpointId>,
+        since: Timestamp,
+    ) -> Result<Vec<HourFigures>, StoreError> {
+        let begin = since.as_ms() - since.as_ms().rem_euclid(HOUR_MS);
+        // The sign keeps planners from the index of ages, which has the rows of all endpoints.
+        let mut query = Query::new(
+            "SELECT since / 3600000 AS hour, CAST(SUM(attempts) AS BIGINT) AS attempts, \
+                 CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
+                 CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
+        );
+        query.push_bind(begin).push(" AND endpoint_id ");
+        match endpoint {
+            Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
+            None => query.push("< ").push_bind(ENDPOINTS),
+        };
+        query.push(" GROUP BY since / 3600000 ORDER BY hour");
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        let read = |row: &Row| -> Result<HourFigures, StoreError> {
+            let hour: i64 = row.get("hour")?;
+            Ok(HourFigures {
+                since: Timestamp::from_ms(hour * HOUR_MS),
+                attempts: row.get("attempts")?,
+                failed_attempts: row.get("failed_attempts")?,
+                failed_deliveries: row.get("failed_deliveries")?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! An order with what belongs to it: its payments, open refunds, shipments and marked lines.
+//!
+//! Nearly every change to an order is decided on most of these. A transaction reads them once for all of its jobs
+//! ([`crate::sql::transaction::prefetch`]), and keeps them until a job writes one of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use authority_domain::order::number::OrderNumber;
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+use crate::sql::order::order_key;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::first_reads::orders;
+use crate::sql::transaction::lookups::{Found, Part};
+use crate::sql::transaction::transaction_cache::OrderSurroundings;
+
+impl Tx {
+    /// The order with what belongs to it, as it is now.
+    pub(crate) async fn order_surroundings(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<Arc<OrderSurroundings>, StoreError> {
+        let key = order_key(&tenant.merchant_id, tenant.livemode, number);
+        if let Some(known) = self.conn.cache.order(&key) {
+            return Ok(Arc::clone(known));
+        }
+        if self.conn.waits(&key) {
+            self.conn.settle().await?;
+        }
+        let mut found = HashMap::from([(key.clone(), OrderSurroundings::default())]);
+        for row in self.look_up(&[orders(std::iter::once((tenant, number)))], &[]).await? {
+            add(&mut found, &row)?;
+        }
+        let around = Arc::new(found.remove(&key).unwrap_or_default());
+        if self.conn.is_writing() {
+            self.conn.cache.note_order(key, Arc::clone(&around));
+        }
+        Ok(around)
+    }
+}
+
+/// Adds a row to the order that it belongs to, if that was asked for.
+pub(crate) fn add(orders: &mut HashMap<String, OrderSurroundings>, row: &Found) -> Result<(), StoreError> {
+    let tenant = row.tenant()?;
+    let number = OrderNumber::from_store(row.text(1)?);
+    if let Some(around) = orders.get_mut(&order_key(&tenant.merchant_id, tenant.livemode, &number)) {
+        around.add(row)?;
+    }
+    Ok(())
+}
+
+impl OrderSurroundings {
+    fn add(&mut self, row: &Found) -> Result<(), StoreError> {
+        let text = row.text(2)?;
+        match row.part()? {
+            Part::Order => {
+                self.confirmed_by_operator = row.number(1)? == 1;
+                self.order = Some((text, row.number(0)?));
+            }
+            Part::OrderPayment => self.payments.push(text),
+            Part::OpenRefund => self.open_refunds.push((text, row.number(0)?)),
+            Part::OrderShipment => self.shipments.push(text),
+            _ => self.marks.push((text, row.number(0)?, row.number(1)?)),
+        }
+        Ok(())
+    }
+}

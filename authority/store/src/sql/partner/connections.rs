@@ -1,0 +1,318 @@
+//! Partner connections (contract 2.14, 4.14).
+//!
+//! A connection belongs to two merchants. Each function that takes a tenant finds it for these two and for no other.
+//!
+//! Partner connections and their two sides. A connection belongs to two merchants, and commits of either rest on it:
+//! who changes one holds every turn.
+
+use authority_domain::id::{ConnectionId, MerchantId};
+use authority_domain::list_filter::ConnectionFilter;
+use authority_domain::partner::connection::{
+    ConnectionDirection, ConnectionSide, ConnectionState, ConnectionStatus, PartnerConnection,
+};
+use authority_domain::tenant::{MerchantContext, Tenant};
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::shards::ShardSet;
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::tx::one_row;
+
+const COLUMNS: &str = "c.id, c.livemode, c.status, c.inviter_id, c.partner_id, c.invite_expires_at, c.accepted_at, \
+     c.revoked_at, c.resource_version, c.created_at, c.updated_at, i.slug AS inviter_slug, p.slug AS partner_slug, \
+     si.label AS inviter_label, sp.label AS partner_label";
+
+/// The two merchants, and what each of them calls the connection.
+const SIDES: &str = " JOIN merchants i ON i.id = c.inviter_id LEFT JOIN merchants p ON p.id = c.partner_id \
+     LEFT JOIN partner_connection_sides si ON si.merchant_id = c.inviter_id AND si.livemode = c.livemode \
+         AND si.connection_id = c.id \
+     LEFT JOIN partner_connection_sides sp ON sp.merchant_id = c.partner_id AND sp.livemode = c.livemode \
+         AND sp.connection_id = c.id";
+
+impl Tx {
+    /// Adds an invitation; only the hash of its code is stored.
+    pub async fn connection_insert(
+        &mut self,
+        connection: &PartnerConnection,
+        invite_hash: &[u8; 32],
+    ) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
+        query(
+            "INSERT INTO partner_connections (id, livemode, status, inviter_id, invite_hash, invite_expires_at, \
+                 resource_version, created_at, updated_at) VALUES ($1, $2, 'invited', $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(connection.id.as_str())
+        .bind(connection.livemode)
+        .bind(connection.inviter.merchant.id.as_str())
+        .bind(invite_hash.as_slice())
+        .bind(connection.invite_expires_at.as_ms())
+        .bind(connection.resource_version)
+        .bind(connection.created_at.as_ms())
+        .bind(connection.updated_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        self.add_side(connection, &connection.inviter).await
+    }
+
+    /// A connection that the tenant is a side of.
+    pub async fn connection_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &ConnectionId,
+    ) -> Result<Option<PartnerConnection>, StoreError> {
+        let mut query = selected();
+        query.push(" WHERE c.id = ").push_bind(id.as_str());
+        query.push(" AND c.livemode = ").push_bind(tenant.livemode);
+        query.push(" AND (c.inviter_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" OR c.partner_id = ").push_bind(tenant.merchant_id.as_str()).push(")");
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| connection(&row)).transpose()
+    }
+
+    /// The connection that was made with the code of this hash, in the mode, if its inviter may act.
+    pub async fn connection_by_invite(
+        &mut self,
+        livemode: bool,
+        invite_hash: &[u8; 32],
+    ) -> Result<Option<PartnerConnection>, StoreError> {
+        let mut query = selected();
+        query.push(" WHERE c.invite_hash = ").push_bind(invite_hash.as_slice());
+        query.push(" AND c.livemode = ").push_bind(livemode).push(" AND i.status = 'active'");
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| connection(&row)).transpose()
+    }
+
+    /// The active connection of two merchants, no matter which of them invited.
+    pub async fn connection_between(
+        &mut self,
+        tenant: &Tenant,
+        other: &MerchantId,
+    ) -> Result<Option<ConnectionId>, StoreError> {
+        // Ordered as in the unique index, so that the index is used.
+        let (first, second) = match tenant.merchant_id < *other {
+            true => (&tenant.merchant_id, other),
+            false => (other, &tenant.merchant_id),
+        };
+        let id: Option<String> = query(
+            "SELECT id FROM partner_connections WHERE status = 'accepted' AND livemode = $1 \
+                 AND (CASE WHEN inviter_id < partner_id THEN inviter_id ELSE partner_id END) = $2 \
+                 AND (CASE WHEN inviter_id < partner_id THEN partner_id ELSE inviter_id END) = $3",
+        )
+        .bind(tenant.livemode)
+        .bind(first.as_str())
+        .bind(second.as_str())
+        .read_optional(&mut self.conn)
+        .await?;
+        Ok(id.map(ConnectionId::from_store))
+    }
+
+    /// Up to `limit` connections of the tenant before position `before`, newest first, each with its position.
+    pub async fn connections_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &ConnectionFilter,
+        now: Timestamp,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, PartnerConnection)>, StoreError> {
+        let mut query = Query::new("SELECT s.position, ");
+        query.push(COLUMNS);
+        query.push(" FROM partner_connection_sides s JOIN partner_connections c ON c.id = s.connection_id");
+        query.push(SIDES);
+        query.push(" WHERE s.merchant_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode);
+        if let Some(before) = before {
+            query.push(" AND s.position < ").push_bind(before);
+        }
+        push_filter(&mut query, tenant, filter, now);
+        query.push(" ORDER BY s.position DESC LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter().map(|row| Ok((row.get("position")?, connection(row)?))).collect()
+    }
+
+    /// Writes the version of a connection that was accepted.
+    ///
+    /// # Errors
+    /// [`Conflict(ConnectedPair)`](crate::Constraint::ConnectedPair) when the two are connected already.
+    pub async fn connection_accept(&mut self, connection: &PartnerConnection) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
+        let ConnectionState::Accepted { partner, at } = &connection.state else {
+            return Err(StoreError::Broken("the connection was not accepted".to_owned()));
+        };
+        let done = query(
+            "UPDATE partner_connections SET status = 'accepted', partner_id = $3, accepted_at = $4, \
+                 resource_version = $5, updated_at = $6 \
+             WHERE id = $1 AND livemode = $2 AND status = 'invited' AND resource_version = $5 - 1",
+        )
+        .bind(connection.id.as_str())
+        .bind(connection.livemode)
+        .bind(partner.merchant.id.as_str())
+        .bind(at.as_ms())
+        .bind(connection.resource_version)
+        .bind(connection.updated_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "connection")?;
+        self.add_side(connection, partner).await
+    }
+
+    /// Writes the version of a connection that was ended. Its shares end with it.
+    pub async fn connection_revoke(&mut self, connection: &PartnerConnection) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
+        let ConnectionState::Revoked { at, .. } = &connection.state else {
+            return Err(StoreError::Broken("the connection was not ended".to_owned()));
+        };
+        let done = query(
+            "UPDATE partner_connections SET status = 'revoked', revoked_at = $3, resource_version = $4, \
+                 updated_at = $5, shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
+                     WHERE s.connection_id = $1 AND s.status = 'active') \
+             WHERE id = $1 AND livemode = $2 AND status <> 'revoked' AND resource_version = $4 - 1",
+        )
+        .bind(connection.id.as_str())
+        .bind(connection.livemode)
+        .bind(at.as_ms())
+        .bind(connection.resource_version)
+        .bind(connection.updated_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "connection")
+    }
+
+    /// Ends all connections of a merchant in both modes, including those that were not accepted yet; returns how
+    /// many.
+    pub async fn connections_end(
+        &mut self,
+        merchant: &MerchantId,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        self.need_turns(ShardSet::ALL)?;
+        let done = query(
+            "UPDATE partner_connections SET status = 'revoked', revoked_at = $2, updated_at = $2, \
+                 resource_version = resource_version + 1, \
+                 shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
+                     WHERE s.connection_id = partner_connections.id AND s.status = 'active') \
+             WHERE (status = 'accepted' OR status = 'invited' AND invite_expires_at > $2) AND id IN ( \
+                 SELECT connection_id FROM partner_connection_sides WHERE merchant_id = $1)",
+        )
+        .bind(merchant.as_str())
+        .bind(now.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        Ok(done)
+    }
+
+    /// Up to `limit` connections that were ended and have shares without their last events.
+    pub async fn connections_to_end(&mut self, limit: i64) -> Result<Vec<ConnectionId>, StoreError> {
+        let ids: Vec<String> =
+            query("SELECT id FROM partner_connections WHERE shares_to_end ORDER BY id LIMIT $1")
+                .bind(limit)
+                .read(&mut self.conn)
+                .await?;
+        Ok(ids.into_iter().map(ConnectionId::from_store).collect())
+    }
+
+    /// Notes that all shares of an ended connection have their last events.
+    pub async fn connection_ended(&mut self, id: &ConnectionId) -> Result<(), StoreError> {
+        self.need_turns(ShardSet::ALL)?;
+        query("UPDATE partner_connections SET shares_to_end = FALSE WHERE id = $1")
+            .bind(id.as_str())
+            .write(&mut self.conn)
+            .await?;
+        Ok(())
+    }
+}
+
+impl Tx {
+    async fn add_side(
+        &mut self,
+        connection: &PartnerConnection,
+        side: &ConnectionSide,
+    ) -> Result<(), StoreError> {
+        query(
+            "INSERT INTO partner_connection_sides (merchant_id, livemode, position, connection_id, label) \
+             VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM partner_connection_sides \
+                 WHERE merchant_id = $1 AND livemode = $2), $3, $4)",
+        )
+        .bind(side.merchant.id.as_str())
+        .bind(connection.livemode)
+        .bind(connection.id.as_str())
+        .bind(side.label.as_deref())
+        .write(&mut self.conn)
+        .await?;
+        Ok(())
+    }
+}
+
+fn selected() -> Query<'static> {
+    let mut query = Query::new("SELECT ");
+    query.push(COLUMNS).push(" FROM partner_connections c").push(SIDES);
+    query
+}
+
+/// What narrows a list of connections; any of several values suffices.
+fn push_filter(query: &mut Query<'_>, tenant: &Tenant, filter: &ConnectionFilter, now: Timestamp) {
+    let mut before = " AND (";
+    for status in &filter.status {
+        query.push(before);
+        match status {
+            ConnectionStatus::Pending => {
+                query.push("c.status = 'invited' AND c.invite_expires_at > ").push_bind(now.as_ms());
+            }
+            ConnectionStatus::Expired => {
+                query.push("c.status = 'invited' AND c.invite_expires_at <= ").push_bind(now.as_ms());
+            }
+            ConnectionStatus::Active => {
+                query.push("c.status = 'accepted'");
+            }
+            ConnectionStatus::Revoked => {
+                query.push("c.status = 'revoked'");
+            }
+        }
+        before = " OR ";
+    }
+    if !filter.status.is_empty() {
+        query.push(")");
+    }
+    let mut before = " AND (";
+    for direction in &filter.direction {
+        query.push(before).push(match direction {
+            ConnectionDirection::Outgoing => "c.inviter_id = ",
+            ConnectionDirection::Incoming => "c.partner_id = ",
+        });
+        query.push_bind(tenant.merchant_id.as_str().to_owned());
+        before = " OR ";
+    }
+    if !filter.direction.is_empty() {
+        query.push(")");
+    }
+}
+
+fn connection(row: &Row) -> Result<PartnerConnection, StoreError> {
+    let time = |column: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.get::<Option<i64>>(column)?.map(Timestamp::from_ms))
+    };
+    let side = |id: &str, slug: &str, label: &str| -> Result<Option<ConnectionSide>, StoreError> {
+        let Some(id) = row.get::<Option<String>>(id)? else { return Ok(None) };
+        let merchant = MerchantContext { id: MerchantId::from_store(id), slug: row.get(slug)? };
+        Ok(Some(ConnectionSide { merchant, label: row.get(label)? }))
+    };
+    let broken = || StoreError::Broken("partner_connections: the columns contradict each other".to_owned());
+    let accepted = side("partner_id", "partner_slug", "partner_label")?.zip(time("accepted_at")?);
+    let state = match (row.get::<&str>("status")?, accepted, time("revoked_at")?) {
+        ("invited", None, None) => ConnectionState::Invited,
+        ("accepted", Some((partner, at)), None) => ConnectionState::Accepted { partner, at },
+        ("revoked", accepted, Some(at)) => ConnectionState::Revoked { accepted, at },
+        _ => return Err(broken()),
+    };
+    Ok(PartnerConnection {
+        id: ConnectionId::from_store(row.get("id")?),
+        livemode: row.get("livemode")?,
+        inviter: side("inviter_id", "inviter_slug", "inviter_label")?.ok_or_else(broken)?,
+        state,
+        invite_expires_at: Timestamp::from_ms(row.get("invite_expires_at")?),
+        resource_version: row.get("resource_version")?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+        updated_at: Timestamp::from_ms(row.get("updated_at")?),
+    })
+}

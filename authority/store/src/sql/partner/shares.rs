@@ -1,0 +1,260 @@
+//! Shares of orders (contract 2.14, 4.14).
+//!
+//! A share is active while its own row and its connection say so: ending a connection ends all its shares at once,
+//! however many there are. Every function here reads shares in that sense, except [`Tx::shares_to_end`], which
+//! finds the rows that are not updated yet.
+//!
+//! Shares of orders. Their rows are never buffered, so every read in a transaction sees them
+//! ([`crate::sql::transaction::write_buffer`]).
+
+use authority_domain::id::{ConnectionId, MerchantId, ShareId};
+use authority_domain::list_filter::ShareFilter;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus};
+use authority_domain::tenant::{MerchantContext, Tenant};
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Query, Row, query};
+use crate::ports::Page;
+use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::tx::one_row;
+use crate::sql::transaction::{Tx, bodies};
+
+/// The sequence numbers of a share's first event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharePositions {
+    /// In the owner's stream and list.
+    pub owner: i64,
+    /// In the partner's.
+    pub partner: i64,
+}
+
+/// The columns of a share, as [`share`] reads them.
+pub(crate) const COLUMNS: &str = "s.id, s.livemode, s.connection_id, s.owner_id, s.partner_id, s.order_number, s.include_customer, \
+     s.include_amounts, s.status, s.revoked_at, s.resource_version, s.owner_sequence, s.partner_sequence, s.created_at, \
+     s.updated_at, o.slug AS owner_slug, p.slug AS partner_slug, c.revoked_at AS connection_revoked_at";
+
+pub(crate) const TABLE: &str = "order_shares s";
+
+/// What [`COLUMNS`] are read from beside [`TABLE`].
+const JOINS: &str = " JOIN partner_connections c ON c.id = s.connection_id \
+     JOIN merchants o ON o.id = s.owner_id JOIN merchants p ON p.id = s.partner_id";
+
+/// Only active shares are visible: neither the share nor its connection has ended.
+pub(crate) const ACTIVE: &str = " AND s.status = 'active' AND c.status = 'accepted'";
+
+impl Tx {
+    /// Writes the first version of a share.
+    ///
+    /// # Errors
+    /// [`Conflict(SharedOrder)`](crate::Constraint::SharedOrder) when the order is shared on this connection already.
+    pub async fn share_insert(
+        &mut self,
+        share: &OrderShare,
+        places: SharePositions,
+    ) -> Result<(), StoreError> {
+        query(
+            "INSERT INTO order_shares (id, livemode, connection_id, owner_id, partner_id, order_number, \
+                 include_customer, include_amounts, status, resource_version, owner_sequence, partner_sequence, \
+                 created_at, updated_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $12, $13)",
+        )
+        .bind(share.id.as_str())
+        .bind(share.livemode)
+        .bind(share.connection_id.as_str())
+        .bind(share.owner.id.as_str())
+        .bind(share.partner.id.as_str())
+        .bind(share.order_number.as_str())
+        .bind(share.include_customer)
+        .bind(share.include_amounts)
+        .bind(share.resource_version)
+        .bind(places.owner)
+        .bind(places.partner)
+        .bind(share.created_at.as_ms())
+        .bind(share.updated_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        Ok(())
+    }
+
+    /// Writes the version of a share that was revoked.
+    pub async fn share_revoke(&mut self, share: &OrderShare) -> Result<(), StoreError> {
+        let done = query(
+            "UPDATE order_shares SET status = 'revoked', revoked_at = $4, resource_version = $5, updated_at = $6 \
+             WHERE id = $1 AND owner_id = $2 AND livemode = $3 AND status = 'active' AND resource_version = $5 - 1",
+        )
+        .bind(share.id.as_str())
+        .bind(share.owner.id.as_str())
+        .bind(share.livemode)
+        .bind(share.revoked_at.map(Timestamp::as_ms))
+        .bind(share.resource_version)
+        .bind(share.updated_at.as_ms())
+        .write(&mut self.conn)
+        .await?;
+        one_row(done, "share")
+    }
+
+    /// A share that the tenant owns.
+    pub async fn share_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &ShareId,
+    ) -> Result<Option<OrderShare>, StoreError> {
+        let mut query = selected(COLUMNS);
+        query.push(" WHERE s.id = ").push_bind(id.as_str());
+        query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode);
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| share(&row)).transpose()
+    }
+
+    /// The active share of an order on a connection.
+    pub async fn share_on_connection(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        connection: &ConnectionId,
+    ) -> Result<Option<ShareId>, StoreError> {
+        let id: Option<String> = query(
+            "SELECT id FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND order_number = $3 \
+                 AND connection_id = $4 AND status = 'active'",
+        )
+        .bind_tenant(tenant)
+        .bind(order.as_str())
+        .bind(connection.as_str())
+        .read_optional(&mut self.conn)
+        .await?;
+        Ok(id.map(ShareId::from_store))
+    }
+
+    /// Up to `limit` shares that the tenant owns, before position `before`, newest first.
+    pub async fn shares_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &ShareFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Page<OrderShare>, StoreError> {
+        let of = |query: &mut Query<'_>| {
+            query.push("s.owner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query.push(" AND s.livemode = ").push_bind(tenant.livemode);
+            bodies::push_equal(query, "s.order_number", filter.order_number.as_ref());
+        };
+        let filters = |query: &mut Query<'_>| push_filter(query, filter);
+        let (position, order) = ("s.owner_sequence", ListOrder::NewestFirst);
+        let listed = Listed {
+            table: TABLE,
+            joins: JOINS,
+            position,
+            order,
+            after: before,
+            of,
+            owner: None,
+            filter: filters,
+        };
+        let placed = |row: &Row| Ok((0, (row.get("owner_sequence")?, share(row)?)));
+        listed.page(&mut self.conn, COLUMNS, limit, placed).await
+    }
+
+    /// The active shares of these orders of the tenant, by order and the share's age.
+    pub async fn shares_of_orders(
+        &mut self,
+        tenant: &Tenant,
+        orders: &[&OrderNumber],
+    ) -> Result<Vec<OrderShare>, StoreError> {
+        let mut query = selected(COLUMNS);
+        query.push(" WHERE s.owner_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number IN (NULL");
+        for order in orders {
+            query.push(", ").push_bind(order.as_str().to_owned());
+        }
+        query.push(")").push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
+        let rows = query.about(&[]).read::<Row>(&mut self.conn).await?;
+        rows.iter().map(share).collect()
+    }
+
+    /// Up to `limit` shares of an ended connection whose rows are not updated yet, each with the time when it ended.
+    pub async fn shares_to_end(
+        &mut self,
+        connection: &ConnectionId,
+        limit: i64,
+    ) -> Result<Vec<(OrderShare, Timestamp)>, StoreError> {
+        let mut query = selected(COLUMNS);
+        query.push(" WHERE s.connection_id = ").push_bind(connection.as_str());
+        query.push(" AND s.status = 'active' AND c.status = 'revoked' ORDER BY s.id LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter().map(|row| Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))))).collect()
+    }
+
+    /// The last event of this share in the partner's stream that shows the order, as stored bytes.
+    pub async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError> {
+        Ok(query(
+            "SELECT body FROM events WHERE merchant_id = $1 AND livemode = $2 AND resource_id = $3 \
+                 AND type LIKE 'order.%' ORDER BY sequence DESC LIMIT 1",
+        )
+        .bind(share.partner.id.as_str())
+        .bind(share.livemode)
+        .bind(share.id.as_str())
+        .read_optional(&mut self.conn)
+        .await?)
+    }
+}
+
+fn selected(columns: &'static str) -> Query<'static> {
+    let mut query = Query::new("SELECT ");
+    query.push(columns).push(" FROM ").push(TABLE).push(JOINS);
+    query
+}
+
+pub(crate) fn push_filter(query: &mut Query<'_>, filter: &ShareFilter) {
+    if let Some(connection) = &filter.connection_id {
+        query.push(" AND s.connection_id = ").push_bind(connection.clone());
+    }
+    let mut before = " AND (";
+    for status in &filter.status {
+        query.push(before).push(match status {
+            ShareStatus::Active => "s.status = 'active' AND c.status = 'accepted'",
+            ShareStatus::Revoked => "s.status = 'revoked' OR c.status = 'revoked'",
+        });
+        before = " OR ";
+    }
+    if !filter.status.is_empty() {
+        query.push(")");
+    }
+}
+
+/// When the share's connection was ended.
+fn ended_at(row: &Row) -> Result<Option<Timestamp>, StoreError> {
+    Ok(row.get::<Option<i64>>("connection_revoked_at")?.map(Timestamp::from_ms))
+}
+
+/// The share as it is.
+pub(crate) fn share(row: &Row) -> Result<OrderShare, StoreError> {
+    Ok(stored(row)?.on_connection(ended_at(row)?))
+}
+
+/// The share as its own row has it.
+fn stored(row: &Row) -> Result<OrderShare, StoreError> {
+    let merchant = |id: &str, slug: &str| -> Result<MerchantContext, StoreError> {
+        Ok(MerchantContext { id: MerchantId::from_store(row.get(id)?), slug: row.get(slug)? })
+    };
+    let status = ShareStatus::parse(row.get("status")?)
+        .ok_or_else(|| StoreError::Broken("order_shares.status holds an unknown word".to_owned()))?;
+    Ok(OrderShare {
+        id: ShareId::from_store(row.get("id")?),
+        connection_id: ConnectionId::from_store(row.get("connection_id")?),
+        order_number: OrderNumber::from_store(row.get("order_number")?),
+        owner: merchant("owner_id", "owner_slug")?,
+        partner: merchant("partner_id", "partner_slug")?,
+        permissions: vec![SharePermission::Read],
+        include_customer: row.get("include_customer")?,
+        include_amounts: row.get("include_amounts")?,
+        status,
+        revoked_at: row.get::<Option<i64>>("revoked_at")?.map(Timestamp::from_ms),
+        resource_version: row.get("resource_version")?,
+        livemode: row.get("livemode")?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+        updated_at: Timestamp::from_ms(row.get("updated_at")?),
+    })
+}

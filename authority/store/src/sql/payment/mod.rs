@@ -1,0 +1,316 @@
+//! Payments.
+
+pub(crate) mod processor_reports;
+
+use authority_domain::id::{CheckoutId, MerchantId, PaymentId, SubscriptionId};
+use authority_domain::list_filter::PaymentFilter;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+use crate::driver::{Kind, Query, Row, query};
+use crate::ports::{Page, SequenceRange};
+use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
+use crate::sql::order::order_key;
+use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
+use crate::sql::transaction::lookups::{Asked, Found};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::transaction_cache::FoundCheckout;
+use crate::sql::transaction::{Tx, bodies};
+
+/// A payment as the operator side reads it.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct FoundPayment {
+    pub tenant: Tenant,
+    pub payment: Payment,
+}
+
+/// The filters of the operator's list of payments. Empty and `None` do not narrow.
+#[derive(Clone, Debug, Default)]
+pub struct AllPaymentsFilter {
+    /// Whether the money came late.
+    pub late: Option<bool>,
+    /// Any of these statuses.
+    pub status: Vec<String>,
+}
+
+/// A version of a payment. Its `amount_refund_pending` changes only when a refund is completed; see [`RESERVATIONS`].
+static PAYMENTS: Table = Table {
+    order: TableOrder::Payment,
+    touches: Touches::Each("payment"),
+    into: "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
+        amount_authorized, amount_captured, amount_refunded, amount_refund_pending, resource_version, created_at, body, \
+        subscription_id, created_sequence, late)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Int,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Bool,
+    ],
+    form: Form::Insert,
+    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
+             subscription_id = excluded.subscription_id, \
+             amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
+             amount_refunded = excluded.amount_refunded, amount_refund_pending = excluded.amount_refund_pending, \
+             resource_version = excluded.resource_version, late = excluded.late, body = excluded.body \
+         WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
+             AND payments.merchant_id = excluded.merchant_id \
+             AND (payments.amount_refund_pending = excluded.amount_refund_pending \
+                 OR payments.amount_refunded < excluded.amount_refunded)",
+    together: Together::Apart,
+};
+
+/// What open refunds reserve of a payment, computed from their rows: whatever a use case computed, the schema's rule
+/// (I2) checks what is stored. With a body, the payment is stated anew, which must show the same sum.
+static RESERVATIONS: Table = Table {
+    order: TableOrder::RefundReservation,
+    touches: Touches::Each("payment of a refund"),
+    into: "UPDATE payments SET body = COALESCE(v.column4, payments.body), amount_refund_pending = ( \
+             SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
+             WHERE r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
+                 AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing'))",
+    columns: &[Kind::Text, Kind::Text, Kind::Bool, Kind::Text, Kind::Int, Kind::Int],
+    form: Form::Update,
+    rest: "WHERE payments.id = v.column1 AND payments.merchant_id = v.column2 AND payments.livemode = v.column3 \
+         AND (v.column4 IS NULL OR payments.resource_version = v.column5 AND v.column6 = ( \
+             SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
+             WHERE r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
+                 AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing')))",
+    together: Together::Replaced,
+};
+
+/// The key under which what belongs to a payment's order is buffered.
+fn order_of(merchant: &MerchantId, payment: &Payment) -> Option<String> {
+    payment.order_number.as_ref().map(|number| order_key(merchant, payment.livemode, number))
+}
+
+/// The condition of the indexes of late payments, word for word.
+fn push_late(query: &mut Query<'_>, late: Option<bool>) {
+    match late {
+        Some(true) => query.push(" AND late"),
+        Some(false) => query.push(" AND NOT late"),
+        None => query,
+    };
+}
+
+impl Tx {
+    /// Computes anew what is reserved of the payment of a refund that is written.
+    pub(crate) fn reserve(&mut self, merchant: &MerchantId, refund: &Refund) {
+        let order = refund.order_number.as_ref().map(|number| order_key(merchant, refund.livemode, number));
+        let (none, version): (Option<&str>, Option<i64>) = (None, None);
+        self.conn.buffer(
+            &RESERVATIONS,
+            [refund.payment_id.to_string()].into_iter().chain(order),
+            [
+                refund.payment_id.as_str().into(),
+                merchant.as_str().into(),
+                refund.livemode.into(),
+                none.into(),
+                version.into(),
+                version.into(),
+            ],
+        );
+    }
+
+    /// Caches the records that were read with a payment.
+    pub(crate) fn note_around(&mut self, tenant: &Tenant, row: &Found) -> Result<(), StoreError> {
+        if self.conn.cache.merchant(&tenant.merchant_id).is_none() {
+            self.conn.note_merchant(&serde_json::from_str(&row.text(6)?)?);
+        }
+        if let (Some(id), Some(body)) = (row.optional_text(3)?, row.optional_text(4)?) {
+            let terms = row.optional_text(5)?;
+            self.conn.note_checkout(id, FoundCheckout { tenant: tenant.clone(), body, terms });
+        }
+        let last_number = row.optional_number(0)?.unwrap_or(NUMBERS_START_ABOVE);
+        self.conn.note_counter(tenant, &counter_waits_under(tenant), last_number);
+        Ok(())
+    }
+}
+
+impl Tx {
+    /// One payment, as the tenant sees it.
+    pub async fn payment_get(
+        &mut self,
+        tenant: &Tenant,
+        id: &PaymentId,
+    ) -> Result<Option<Payment>, StoreError> {
+        let found = self.payment_body(tenant, id).await?;
+        Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
+    }
+
+    /// One payment as stored text, with its version.
+    pub async fn payment_body(
+        &mut self,
+        tenant: &Tenant,
+        id: &PaymentId,
+    ) -> Result<Option<(String, i64)>, StoreError> {
+        let statement = "SELECT body, resource_version FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+    }
+
+    /// One payment and its tenant, as the operator's paths name it.
+    pub async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
+        if let Some(known) = self.conn.cache.record(id.as_str()) {
+            return known
+                .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
+                .transpose();
+        }
+        let asked = [Asked::new(&PAYMENTS_BY_ID, [[id.as_str().into()]])];
+        let Some(row) = self.look_up(&asked, &[id.to_string()]).await?.pop() else { return Ok(None) };
+        let tenant = row.tenant()?;
+        let payment: Payment = serde_json::from_str(&row.text(2)?)?;
+        self.note_around(&tenant, &row)?;
+        Ok(Some((tenant, payment)))
+    }
+
+    /// One payment and its tenant, without what stands around it.
+    pub async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
+        let row = query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
+            .bind(id.as_str())
+            .read_optional::<Row>(&mut self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some((bodies::tenant(&row)?, serde_json::from_str(row.get("body")?)?)))
+    }
+
+    /// All payments of an order, oldest first.
+    pub async fn payments_of_order(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<Vec<Payment>, StoreError> {
+        let around = self.order_surroundings(tenant, order).await?;
+        Ok(around.payments.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+    }
+
+    /// Up to `limit` payments before `before` (newest first; `None` from the newest), as stored text.
+    pub async fn payments_page(
+        &mut self,
+        tenant: &Tenant,
+        filter: &PaymentFilter,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Page<String>, StoreError> {
+        let narrow = |query: &mut Query<'_>| {
+            bodies::push_equal(query, "order_number", filter.order_number.as_ref());
+            push_late(query, filter.late.filter(|late| *late));
+        };
+        let filters = |query: &mut Query<'_>| {
+            push_late(query, filter.late.filter(|late| !late));
+            query.push_in("status", &filter.status);
+            bodies::push_created(query, filter.created_from, filter.created_to);
+        };
+        bodies::page(&mut self.conn, "payments", (tenant, before), narrow, filters, limit).await
+    }
+
+    /// Up to `limit` payments of all merchants before the one with the id `before`, newest first.
+    pub async fn payments_everywhere(
+        &mut self,
+        filter: &AllPaymentsFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<FoundPayment>, StoreError> {
+        let mut query = Query::new("SELECT merchant_id, livemode, body FROM payments WHERE TRUE");
+        push_late(&mut query, filter.late);
+        query.push_in("status", &filter.status);
+        if let Some(before) = before {
+            query.push(" AND id < ").push_bind(before);
+        }
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        rows.iter()
+            .map(|row| {
+                let body: String = row.get("body")?;
+                Ok(FoundPayment { tenant: bodies::tenant(row)?, payment: serde_json::from_str(&body)? })
+            })
+            .collect()
+    }
+
+    /// The attempt on the checkout that is still under way; there is at most one.
+    pub async fn payment_open_on(
+        &mut self,
+        tenant: &Tenant,
+        checkout: &CheckoutId,
+    ) -> Result<Option<Payment>, StoreError> {
+        let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
+             AND status IN ('created', 'pending', 'authorized')";
+        bodies::record(&mut self.conn, query(statement), tenant, checkout.as_str()).await
+    }
+
+    /// Rewrites a payment under its current version, because what its open refunds reserve has changed (contract
+    /// 3.6). Refuses another version, and a text whose `amount_refund_pending` is not the sum of the stored refunds.
+    pub async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError> {
+        let body = serde_json::to_string(payment)?;
+        self.conn.buffer(
+            &RESERVATIONS,
+            [payment.id.to_string()].into_iter().chain(order_of(&tenant.merchant_id, payment)),
+            [
+                payment.id.as_str().into(),
+                tenant.merchant_id.as_str().into(),
+                tenant.livemode.into(),
+                body.into(),
+                payment.resource_version.into(),
+                payment.amount_refund_pending.into(),
+            ],
+        );
+        Ok(())
+    }
+
+    /// Writes a version of a payment. Its `amount_refund_pending` must be the sum of the stored refunds.
+    pub async fn payment_put(
+        &mut self,
+        merchant: &MerchantId,
+        payment: &Payment,
+        places: SequenceRange,
+    ) -> Result<(), StoreError> {
+        let body = serde_json::to_string(payment)?;
+        let checkout = payment.checkout_id.as_ref().map(CheckoutId::as_str);
+        let order = payment.order_number.as_ref().map(OrderNumber::as_str);
+        self.conn.buffer(
+            &PAYMENTS,
+            [payment.id.as_str()]
+                .into_iter()
+                .chain(checkout)
+                .map(str::to_owned)
+                .chain(order_of(merchant, payment)),
+            [
+                payment.id.as_str().into(),
+                merchant.as_str().into(),
+                payment.livemode.into(),
+                payment.status.as_str().into(),
+                checkout.into(),
+                order.into(),
+                payment.currency.as_str().into(),
+                payment.amount.into(),
+                payment.amount_authorized.into(),
+                payment.amount_captured.into(),
+                payment.amount_refunded.into(),
+                payment.amount_refund_pending.into(),
+                payment.resource_version.into(),
+                payment.created_at.as_ms().into(),
+                body.into(),
+                payment.subscription_id.as_ref().map(SubscriptionId::as_str).into(),
+                places.first.into(),
+                payment.late.into(),
+            ],
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! The reports of processors, each counted once: a processor repeats a message until it is answered.
+
+use authority_domain::body::party_name;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::{Kind, query};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+
+/// The kind of a processor's message about a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessorMessage {
+    /// That an attempt began.
+    Start,
+    /// How it went.
+    Report,
+    /// How a refund of it goes.
+    RefundReport,
+}
+
+impl ProcessorMessage {
+    /// The stored value.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Report => "report",
+            Self::RefundReport => "refund_report",
+        }
+    }
+}
+
+/// A processor's message, identified by the processor's own event id, per kind, merchant and mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageId {
+    pub(crate) tenant: Tenant,
+    pub(crate) processor: String,
+    pub(crate) kind: ProcessorMessage,
+    pub(crate) event_id: String,
+}
+
+impl MessageId {
+    /// The message of this processor, with its name normalised.
+    #[must_use]
+    pub fn new(tenant: &Tenant, processor: &str, kind: ProcessorMessage, event_id: &str) -> Self {
+        let processor = party_name::normalized(processor);
+        Self { tenant: tenant.clone(), processor, kind, event_id: event_id.to_owned() }
+    }
+}
+
+/// An earlier message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownMessage {
+    /// The record it was about.
+    pub resource_id: String,
+    /// Its content; `None` where that was not stored yet.
+    pub said: Option<String>,
+}
+
+/// A processor's message that was counted.
+static PROCESSOR_REPORTS: Table = Table {
+    order: TableOrder::ProcessorReport,
+    touches: Touches::Any,
+    into: "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
+        said, received_at)",
+    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Int],
+    form: Form::Insert,
+    rest: "",
+    together: Together::Apart,
+};
+
+/// The key under which a message is buffered.
+pub(crate) fn report_key(message: &MessageId) -> String {
+    let MessageId { tenant, processor, kind, event_id } = message;
+    format!("{}/{}/{}/{processor}/{event_id}", kind.as_str(), tenant.merchant_id, tenant.livemode)
+}
+
+impl Tx {
+    /// Records a processor's message for ever, about the record `resource_id`. `None` when it is new; otherwise
+    /// returns the first message with this id. `said` is its content, `None` where that is not stored.
+    pub async fn processor_report_claim(
+        &mut self,
+        message: &MessageId,
+        resource_id: &str,
+        said: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Option<KnownMessage>, StoreError> {
+        let known = self.processor_report_get(message).await?;
+        if known.is_none() {
+            self.processor_report_keep(message, resource_id, said, now).await?;
+        }
+        Ok(known)
+    }
+
+    /// Records for ever a message whose id no earlier one had ([`Tx::processor_report_get`]).
+    pub async fn processor_report_keep(
+        &mut self,
+        message: &MessageId,
+        resource_id: &str,
+        said: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.conn.buffer(
+            &PROCESSOR_REPORTS,
+            [report_key(message)],
+            [
+                message.tenant.merchant_id.as_str().into(),
+                message.tenant.livemode.into(),
+                message.processor.as_str().into(),
+                message.kind.as_str().into(),
+                message.event_id.as_str().into(),
+                resource_id.into(),
+                said.into(),
+                now.as_ms().into(),
+            ],
+        );
+        Ok(())
+    }
+
+    /// An earlier message with this id.
+    pub async fn processor_report_get(
+        &mut self,
+        message: &MessageId,
+    ) -> Result<Option<KnownMessage>, StoreError> {
+        let key = report_key(message);
+        if let Some(known) = self.conn.cache.message(&key) {
+            return Ok(known.cloned());
+        }
+        let found: Option<(String, Option<String>)> = query(
+            "SELECT resource_id, said FROM processor_reports WHERE merchant_id = $1 AND livemode = $2 \
+             AND processor = $3 AND message = $4 AND processor_event_id = $5",
+        )
+        .bind_tenant(&message.tenant)
+        .bind(&message.processor)
+        .bind(message.kind.as_str())
+        .bind(&message.event_id)
+        .about(&[key])
+        .read_optional(&mut self.conn)
+        .await?;
+        Ok(found.map(|(resource_id, said)| KnownMessage { resource_id, said }))
+    }
+}

@@ -1,0 +1,219 @@
+//! Shipments.
+
+use authority_domain::id::{LineItemId, MerchantId, ShipmentId};
+use authority_domain::order::line_quantities::{LineMarks, Marks};
+use authority_domain::order::number::OrderNumber;
+use authority_domain::shipment::Shipment;
+use authority_domain::tenant::Tenant;
+
+use crate::StoreError;
+use crate::driver::{Kind, Row, query};
+use crate::ports::{MadeUnderKey, SequenceRange};
+use crate::sql::order::order_key;
+use crate::sql::transaction::page_rows::placed_texts;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::{Tx, bodies};
+
+/// A version of a shipment. Its idempotency key stays as it was inserted (contract 4.3).
+static SHIPMENTS: Table = Table {
+    order: TableOrder::Shipment,
+    touches: Touches::Each("shipment"),
+    into: "INSERT INTO shipments (id, merchant_id, livemode, order_number, status, carrier, tracking_number, \
+        resource_version, body, created_sequence, idempotency_key, idempotency_fingerprint)",
+    columns: &[
+        Kind::Text,
+        Kind::Text,
+        Kind::Bool,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Int,
+        Kind::Text,
+        Kind::Bytes,
+    ],
+    form: Form::Insert,
+    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, carrier = excluded.carrier, \
+             tracking_number = excluded.tracking_number, resource_version = excluded.resource_version, \
+             body = excluded.body \
+         WHERE shipments.resource_version < excluded.resource_version AND shipments.livemode = excluded.livemode \
+             AND shipments.merchant_id = excluded.merchant_id",
+    together: Together::Apart,
+};
+
+/// The marks of an order's line.
+static LINE_MARKS: Table = Table {
+    order: TableOrder::LineMark,
+    touches: Touches::Each("order's line"),
+    into: "UPDATE order_lines SET marked_fulfilled_quantity = v.column5, marked_shipped_quantity = v.column6",
+    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Int, Kind::Int],
+    form: Form::Update,
+    rest: "WHERE order_lines.merchant_id = v.column1 AND order_lines.livemode = v.column2 \
+         AND order_lines.order_number = v.column3 AND order_lines.id = v.column4",
+    together: Together::Replaced,
+};
+
+/// The key under which a shipment is buffered that was made with an idempotency key.
+pub(crate) fn shipment_key(tenant: &Tenant, key: &str) -> String {
+    format!("shipment/{}/{}/{key}", tenant.merchant_id, tenant.livemode)
+}
+
+impl Tx {
+    /// One shipment as stored text, with its version.
+    pub async fn shipment_body(
+        &mut self,
+        tenant: &Tenant,
+        id: &ShipmentId,
+    ) -> Result<Option<(String, i64)>, StoreError> {
+        let statement = "SELECT body, resource_version FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+    }
+
+    /// One shipment and its tenant, as the operator's paths name it.
+    pub async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError> {
+        if let Some(known) = self.conn.cache.record(id.as_str()) {
+            return known
+                .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
+                .transpose();
+        }
+        let row = query("SELECT merchant_id, livemode, body FROM shipments WHERE id = $1")
+            .bind(id.as_str())
+            .about(&[id.to_string()])
+            .read_optional::<Row>(&mut self.conn)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let tenant = Tenant {
+            merchant_id: MerchantId::from_store(row.get("merchant_id")?),
+            livemode: row.get("livemode")?,
+        };
+        let body: String = row.get("body")?;
+        Ok(Some((tenant, serde_json::from_str(&body)?)))
+    }
+
+    /// Up to `limit` shipments of an order before `before` (newest first; `None` from the newest), each with its
+    /// position in lists.
+    pub async fn shipments_page(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<(i64, String)>, StoreError> {
+        let rows = query(
+            "SELECT created_sequence, body FROM shipments \
+             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND created_sequence < $4 \
+             ORDER BY created_sequence DESC LIMIT $5",
+        )
+        .bind_tenant(tenant)
+        .bind(order.as_str())
+        .bind(before.unwrap_or(i64::MAX))
+        .bind(limit)
+        .read_stream(&mut self.conn)
+        .await?;
+        placed_texts(rows).await
+    }
+
+    /// All shipments of an order, oldest first.
+    pub async fn shipments_of_order(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<Vec<Shipment>, StoreError> {
+        let around = self.order_surroundings(tenant, order).await?;
+        Ok(around.shipments.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+    }
+
+    /// The shipment that an earlier request with this idempotency key made.
+    pub async fn shipment_by_key(
+        &mut self,
+        tenant: &Tenant,
+        key: &str,
+    ) -> Result<Option<MadeUnderKey<Shipment>>, StoreError> {
+        let waits_under = shipment_key(tenant, key);
+        if self.conn.cache.is_unused(&waits_under) {
+            return Ok(None);
+        }
+        let row = query(
+            "SELECT body, idempotency_fingerprint FROM shipments \
+             WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3",
+        )
+        .bind_tenant(tenant)
+        .bind(key)
+        .about(&[waits_under])
+        .read_optional::<Row>(&mut self.conn)
+        .await?;
+        row.as_ref().map(bodies::made_under_key).transpose()
+    }
+
+    /// Writes a version of a shipment.
+    pub async fn shipment_put(
+        &mut self,
+        merchant: &MerchantId,
+        shipment: &Shipment,
+        places: SequenceRange,
+    ) -> Result<(), StoreError> {
+        let body = serde_json::to_string(shipment)?;
+        let (key, fingerprint) = self.take_key_of(shipment.id.as_str()).unzip();
+        let tenant = Tenant { merchant_id: merchant.clone(), livemode: shipment.livemode };
+        let keys = [shipment.id.to_string(), order_key(merchant, shipment.livemode, &shipment.order_number)];
+        self.conn.buffer(
+            &SHIPMENTS,
+            keys.into_iter().chain(key.as_ref().map(|key| shipment_key(&tenant, key))),
+            [
+                shipment.id.as_str().into(),
+                merchant.as_str().into(),
+                shipment.livemode.into(),
+                shipment.order_number.as_str().into(),
+                shipment.status.as_str().into(),
+                shipment.carrier.as_str().into(),
+                shipment.tracking_number.as_deref().into(),
+                shipment.resource_version.into(),
+                body.into(),
+                places.first.into(),
+                key.as_deref().into(),
+                fingerprint.map(Vec::from).into(),
+            ],
+        );
+        Ok(())
+    }
+
+    /// The marks that the fulfilment update set, per line of an order; lines without a mark may be absent.
+    pub async fn fulfillment_marks(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+    ) -> Result<LineMarks, StoreError> {
+        let around = self.order_surroundings(tenant, order).await?;
+        let marks = |(line, fulfilled, shipped): &(String, i64, i64)| {
+            (LineItemId::from_store(line.clone()), Marks { fulfilled: *fulfilled, shipped: *shipped })
+        };
+        Ok(around.marks.iter().map(marks).collect())
+    }
+
+    /// Stores the marks of these lines; none may exceed what the line shows as shipped, or its quantity.
+    pub async fn fulfillment_marks_put(
+        &mut self,
+        tenant: &Tenant,
+        order: &OrderNumber,
+        marked: &LineMarks,
+    ) -> Result<(), StoreError> {
+        let of_order = order_key(&tenant.merchant_id, tenant.livemode, order);
+        for (line, marks) in marked {
+            self.conn.buffer(
+                &LINE_MARKS,
+                [format!("{of_order}/{line}"), of_order.clone()],
+                [
+                    tenant.merchant_id.as_str().into(),
+                    tenant.livemode.into(),
+                    order.as_str().into(),
+                    line.as_str().into(),
+                    marks.fulfilled.into(),
+                    marks.shipped.into(),
+                ],
+            );
+        }
+        Ok(())
+    }
+}

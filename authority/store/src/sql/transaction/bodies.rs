@@ -1,0 +1,101 @@
+//! Reading records by their stored text: the query shapes that the records of merchants share.
+
+use authority_domain::id::MerchantId;
+use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
+use serde::de::DeserializeOwned;
+
+use crate::StoreError;
+use crate::driver::{FromRow, Query, Row, query};
+use crate::ports::{MadeUnderKey, Page};
+use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::page_rows::placed_text;
+use crate::sql::transaction::write_buffer::BufferedConnection;
+
+/// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
+pub(crate) async fn record<'q, T: DeserializeOwned>(
+    conn: &mut BufferedConnection,
+    statement: Query<'q>,
+    tenant: &'q Tenant,
+    key: &'q str,
+) -> Result<Option<T>, StoreError> {
+    let body: Option<String> = found(conn, statement, tenant, key).await?;
+    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+}
+
+/// The stored text and version that `statement` finds; it selects `body, resource_version`.
+pub(crate) async fn text(
+    conn: &mut BufferedConnection,
+    statement: &'static str,
+    tenant: &Tenant,
+    key: &str,
+) -> Result<Option<(String, i64)>, StoreError> {
+    found(conn, query(statement), tenant, key).await
+}
+
+async fn found<'q, T: FromRow>(
+    conn: &mut BufferedConnection,
+    statement: Query<'q>,
+    tenant: &'q Tenant,
+    key: &'q str,
+) -> Result<Option<T>, StoreError> {
+    Ok(statement.bind_tenant(tenant).bind(key).read_optional(conn).await?)
+}
+
+/// Adds the condition that rows are the tenant's.
+pub(crate) fn push_tenant(query: &mut Query<'_>, tenant: &Tenant) {
+    query.push("merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+    query.push(" AND livemode = ").push_bind(tenant.livemode);
+}
+
+/// Adds ` AND column = text`, when there is one.
+pub(crate) fn push_equal(query: &mut Query<'_>, column: &'static str, text: Option<&String>) {
+    if let Some(text) = text {
+        query.push(" AND ").push(column).push(" = ").push_bind(text.clone());
+    }
+}
+
+/// Narrows a page by the time of creation: from inclusive, to exclusive (contract 4.5).
+pub(crate) fn push_created(query: &mut Query<'_>, from: Option<Timestamp>, to: Option<Timestamp>) {
+    push_time(query, " AND created_at >= ", from);
+    push_time(query, " AND created_at < ", to);
+}
+
+/// Adds the condition on a time, when there is one.
+pub(crate) fn push_time(query: &mut Query<'_>, condition: &'static str, time: Option<Timestamp>) {
+    if let Some(time) = time {
+        query.push(condition).push_bind(time.as_ms());
+    }
+}
+
+/// Up to `limit` records of a tenant's list before position `before`, newest first, as stored text, as far as they
+/// fit on a page. `narrow` adds conditions with an index, `filter` those without, as in [`Listed`].
+pub(crate) async fn page(
+    conn: &mut BufferedConnection,
+    table: &'static str,
+    (tenant, before): (&Tenant, Option<i64>),
+    narrow: impl Fn(&mut Query<'_>),
+    filter: impl Fn(&mut Query<'_>),
+    limit: i64,
+) -> Result<Page<String>, StoreError> {
+    let of = |query: &mut Query<'_>| {
+        push_tenant(query, tenant);
+        narrow(query);
+    };
+    let (position, order) = ("created_sequence", ListOrder::NewestFirst);
+    let listed = Listed { table, joins: "", position, order, after: before, of, owner: None, filter };
+    listed.page(conn, "created_sequence, body", limit, placed_text).await
+}
+
+/// A record with the key it was made under; the row has `body` and `idempotency_fingerprint`.
+pub(crate) fn made_under_key<T: DeserializeOwned>(row: &Row) -> Result<MadeUnderKey<T>, StoreError> {
+    let body: String = row.get("body")?;
+    let fingerprint = row.get("idempotency_fingerprint")?;
+    Ok(MadeUnderKey { record: serde_json::from_str(&body)?, fingerprint })
+}
+
+/// The tenant of a record that was found without one; the row has `merchant_id` and `livemode`.
+pub(crate) fn tenant(row: &Row) -> Result<Tenant, StoreError> {
+    let merchant_id = MerchantId::from_store(row.get("merchant_id")?);
+    Ok(Tenant { merchant_id, livemode: row.get("livemode")? })
+}

@@ -1,0 +1,223 @@
+//! What queued jobs will read first, sorted by kind: each once, and nothing that is cached or buffered.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use authority_domain::id::MerchantId;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::tenant::Tenant;
+
+use crate::driver::Value;
+use crate::ports::{FirstRead, MessageId, Prefetch};
+use crate::sql::idempotency::{columns, waits_under};
+use crate::sql::order::numbers::counter_waits_under;
+use crate::sql::order::order_key;
+use crate::sql::payment::processor_reports::report_key;
+use crate::sql::refund::refund_key;
+use crate::sql::shipment::shipment_key;
+use crate::sql::transaction::lookup_kinds::{
+    ANSWERS, CHECKOUTS_TO_PAY, COUNTERS, MERCHANTS, MESSAGES, ORDERS, PAYMENTS, REFUNDS, SHIPMENTS,
+    USED_FOR_REFUNDS, USED_FOR_SHIPMENTS,
+};
+use crate::sql::transaction::lookups::{Asked, Lookup};
+use crate::sql::transaction::write_buffer::BufferedConnection;
+
+/// What queued jobs will read.
+#[derive(Default)]
+pub(crate) struct FirstReads<'j> {
+    merchants: BTreeSet<&'j MerchantId>,
+    pub(crate) checkouts: BTreeSet<&'j str>,
+    /// Payments, refunds and shipments.
+    payments: BTreeSet<&'j str>,
+    refunds: BTreeSet<&'j str>,
+    shipments: BTreeSet<&'j str>,
+    /// By the keys that they are buffered under, and so are the following. The columns of an idempotency key.
+    pub(crate) answers: BTreeMap<String, (Cow<'j, str>, bool, &'j str)>,
+    pub(crate) messages: BTreeMap<String, &'j MessageId>,
+    pub(crate) orders: BTreeMap<String, (&'j Tenant, &'j OrderNumber)>,
+    refund_keys: BTreeMap<String, KeyColumns<'j>>,
+    shipment_keys: BTreeMap<String, KeyColumns<'j>>,
+    pub(crate) counters: BTreeMap<String, &'j Tenant>,
+    /// How many order numbers the jobs of a tenant may take.
+    pub(crate) numbers: BTreeMap<&'j Tenant, usize>,
+}
+
+/// The columns of a key that may be in use.
+pub(crate) struct KeyColumns<'j> {
+    pub(crate) tenant: &'j Tenant,
+    /// The idempotency key or order number.
+    pub(crate) text: Cow<'j, str>,
+    /// Who asks for a refund.
+    pub(crate) requester: &'static str,
+}
+
+impl<'j> FirstReads<'j> {
+    pub(crate) fn of(jobs: &[&'j Prefetch], conn: &BufferedConnection) -> Self {
+        let mut all = Self::default();
+        for job in jobs {
+            all.add_request(job);
+            for read in &job.reads {
+                all.add(job, read);
+            }
+        }
+        all.leave_out_what_is_known(conn);
+        all
+    }
+
+    /// The questions of every writing request.
+    fn add_request(&mut self, job: &'j Prefetch) {
+        if let Some(tenant) = &job.tenant {
+            self.merchants.insert(&tenant.merchant_id);
+        }
+        if let Some((scope, key)) = &job.key {
+            let (merchant_id, livemode) = columns(scope);
+            self.answers.insert(waits_under(&merchant_id, livemode, key), (merchant_id, livemode, key));
+        }
+    }
+
+    fn add(&mut self, job: &'j Prefetch, read: &'j FirstRead) {
+        match read {
+            FirstRead::CheckoutToPay(id) => drop(self.checkouts.insert(id.as_str())),
+            FirstRead::Message(message) => drop(self.messages.insert(report_key(message), message)),
+            FirstRead::Order(tenant, number) => {
+                let key = order_key(&tenant.merchant_id, tenant.livemode, number);
+                self.orders.insert(key, (tenant, number));
+            }
+            FirstRead::OrderNumber => self.add_number(job),
+            FirstRead::Payment(id) => {
+                self.payments.insert(id.as_str());
+                self.add_number(job);
+            }
+            FirstRead::Refund(id) => drop(self.refunds.insert(id.as_str())),
+            FirstRead::RefundUnderKey(tenant, requester, key) => {
+                let of = KeyColumns { tenant, text: Cow::Borrowed(key), requester: requester.as_str() };
+                self.refund_keys.insert(refund_key(tenant, *requester, key), of);
+            }
+            FirstRead::Shipment(id) => drop(self.shipments.insert(id.as_str())),
+            FirstRead::ShipmentUnderKey(tenant, key) => {
+                let of = KeyColumns { tenant, text: Cow::Borrowed(key), requester: "" };
+                self.shipment_keys.insert(shipment_key(tenant, key), of);
+            }
+        }
+    }
+
+    fn add_number(&mut self, job: &'j Prefetch) {
+        if let Some(tenant) = &job.tenant {
+            self.counters.insert(counter_waits_under(tenant), tenant);
+            *self.numbers.entry(tenant).or_default() += 1;
+        }
+    }
+
+    /// Leaves out what is cached or buffered, and the kinds of which there is too little.
+    fn leave_out_what_is_known(&mut self, conn: &BufferedConnection) {
+        let worth = conn.dialect().worth_looking_up;
+        self.merchants.retain(|id| conn.cache.merchant(id).is_none());
+        self.counters.retain(|key, tenant| conn.cache.counter(tenant).is_none() && !conn.waits(key));
+        for ids in [&mut self.checkouts, &mut self.payments, &mut self.refunds, &mut self.shipments] {
+            ids.retain(|id| !conn.waits(id));
+            if ids.len() < worth {
+                ids.clear();
+            }
+        }
+        keep_new(&mut self.refund_keys, conn);
+        keep_new(&mut self.shipment_keys, conn);
+        keep_new(&mut self.answers, conn);
+        keep_new(&mut self.messages, conn);
+        keep_new(&mut self.orders, conn);
+        if self.merchants.len() < worth {
+            self.merchants.clear();
+        }
+        if self.counters.len() < worth {
+            self.counters.clear();
+        }
+    }
+
+    /// The ids of payments, refunds and shipments.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &'j str> {
+        self.payments.iter().chain(&self.refunds).chain(&self.shipments).copied()
+    }
+
+    /// The keys of refunds and shipments that may be in use.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &String> {
+        self.refund_keys.keys().chain(self.shipment_keys.keys())
+    }
+
+    /// What all requests ask, and what only some of them do.
+    pub(crate) fn asked(&self) -> (Vec<Asked>, Vec<Asked>) {
+        let every = vec![
+            Asked::new(&MERCHANTS, self.merchants.iter().map(|id| [id.as_str().into()])),
+            Asked::new(
+                &ANSWERS,
+                self.answers.values().map(|(merchant, livemode, key)| {
+                    [merchant.as_ref().into(), (*livemode).into(), (*key).into()]
+                }),
+            ),
+        ];
+        let some = vec![
+            Asked::new(
+                &COUNTERS,
+                self.counters
+                    .values()
+                    .map(|tenant| [tenant.merchant_id.as_str().into(), tenant.livemode.into()]),
+            ),
+            ids(&CHECKOUTS_TO_PAY, &self.checkouts),
+            ids(&PAYMENTS, &self.payments),
+            ids(&REFUNDS, &self.refunds),
+            ids(&SHIPMENTS, &self.shipments),
+            orders(self.orders.values().copied()),
+            Asked::new(&MESSAGES, self.messages.iter().map(|(key, message)| message_columns(key, message))),
+            keys(&USED_FOR_REFUNDS, &self.refund_keys),
+            keys(&USED_FOR_SHIPMENTS, &self.shipment_keys),
+        ];
+        (every, some)
+    }
+}
+
+fn keep_new<T>(keys: &mut BTreeMap<String, T>, conn: &BufferedConnection) {
+    keys.retain(|key, _| !conn.waits(key));
+    if keys.len() < conn.dialect().worth_looking_up {
+        keys.clear();
+    }
+}
+
+fn ids(lookup: &'static Lookup, ids: &BTreeSet<&str>) -> Asked {
+    Asked::new(lookup, ids.iter().map(|id| [(*id).into()]))
+}
+
+/// Which of these keys are in use.
+pub(crate) fn keys(lookup: &'static Lookup, keys: &BTreeMap<String, KeyColumns<'_>>) -> Asked {
+    Asked::new(
+        lookup,
+        keys.iter().map(|(key, KeyColumns { tenant, text, requester })| {
+            [
+                tenant.merchant_id.as_str().into(),
+                tenant.livemode.into(),
+                text.as_ref().into(),
+                (*requester).into(),
+                key.as_str().into(),
+            ]
+        }),
+    )
+}
+
+/// These orders, with what belongs to them.
+pub(crate) fn orders<'o>(orders: impl Iterator<Item = (&'o Tenant, &'o OrderNumber)>) -> Asked {
+    Asked::new(
+        &ORDERS,
+        orders.map(|(tenant, number)| {
+            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.as_str().into()]
+        }),
+    )
+}
+
+fn message_columns<'a>(key: &'a str, message: &'a MessageId) -> [Value<'a>; 6] {
+    let MessageId { tenant, processor, kind, event_id } = message;
+    [
+        tenant.merchant_id.as_str().into(),
+        tenant.livemode.into(),
+        processor.as_str().into(),
+        kind.as_str().into(),
+        event_id.as_str().into(),
+        key.into(),
+    ]
+}

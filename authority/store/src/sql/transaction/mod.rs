@@ -1,0 +1,21 @@
+//! The machinery of a transaction, which no aggregate has to itself.
+//!
+//! [`tx`] is what a job is given. Its rows are buffered and sent together ([`write_buffer`], [`write_batch`], [`rows`]),
+//! what queued jobs will read first is looked up at once ([`prefetch`], [`first_reads`], [`lookups`], [`lookup_kinds`]), and
+//! what the transaction has read is cached ([`transaction_cache`]). The rest is shared by the reads: records by their
+//! stored text ([`bodies`]), and pages of lists ([`page_rows`], [`look_ahead`]).
+
+pub(crate) mod bodies;
+pub(crate) mod first_reads;
+pub(crate) mod look_ahead;
+pub(crate) mod lookup_kinds;
+pub(crate) mod lookups;
+pub(crate) mod page_rows;
+pub(crate) mod prefetch;
+pub(crate) mod rows;
+pub(crate) mod transaction_cache;
+pub(crate) mod tx;
+pub(crate) mod write_batch;
+pub(crate) mod write_buffer;
+
+pub use tx::Tx;

@@ -1,0 +1,192 @@
+//! [`Tx`]: one connection and the state of the job that runs, and the small pieces that statements share.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
+use authority_domain::time::Timestamp;
+
+use crate::StoreError;
+use crate::driver::Connection;
+use crate::hand_off::{DispatchHandle, HandedOff};
+use crate::job::{CommitEffects, Job, Ran};
+use crate::ports::{Prefetch, Written};
+use crate::shards::ShardSet;
+use crate::sql::transaction::write_buffer::BufferedConnection;
+
+/// What a job can reach, inside its transaction; for a job that reads, without one. Its methods are declared beside the
+/// SQL of what they are about.
+///
+/// Every method on tenant data takes the [`Tenant`](authority_domain::tenant::Tenant); methods without one belong to the
+/// operator side, to authentication or to the dispatcher, which act for all tenants.
+///
+/// `*_put` writes one version of a record: version 1 inserts it, a later one replaces the version before it. They are
+/// called by [`crate::commit`] alone, which writes the events from the same list.
+#[derive(Debug)]
+pub struct Tx {
+    pub(crate) conn: BufferedConnection,
+    pub(crate) job: JobState,
+}
+
+/// What a job has noted beside its rows.
+#[derive(Debug, Default)]
+pub(crate) struct JobState {
+    /// The effects to publish after the commit and not before.
+    pub(crate) effects: CommitEffects,
+    /// What the job wrote, for the audit log.
+    pub(crate) written: Vec<Written>,
+    /// The dispatcher of this instance.
+    pub(crate) dispatch: Option<Arc<DispatchHandle>>,
+    /// Endpoints with due deliveries of this job whose capacity has not been checked yet, and the job's time.
+    unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
+    /// Deliveries that go as probes if their endpoints are held back.
+    probes: Vec<(DeliveryId, EndpointId, Timestamp)>,
+    /// The record that the job is about to make, and the idempotency key and fingerprint that are kept with it.
+    kept_key: Option<(String, (String, [u8; 32]))>,
+    /// Turns that the job demanded and the transaction does not hold.
+    missing: ShardSet,
+}
+
+impl<C: Into<Connection>> From<C> for Tx {
+    fn from(conn: C) -> Self {
+        Self { conn: conn.into().into(), job: JobState::default() }
+    }
+}
+
+impl Tx {
+    /// Reads what `jobs` will ask for first, before they run.
+    pub(crate) async fn look(
+        &mut self,
+        jobs: &[&Prefetch],
+        dispatch: Option<Arc<DispatchHandle>>,
+    ) -> Result<(), StoreError> {
+        self.conn.begin_job(0);
+        self.job = JobState { dispatch, ..JobState::default() };
+        let seen = self.prefetch(jobs).await;
+        self.job = JobState::default();
+        Ok(self.conn.end_look(seen).await?)
+    }
+
+    /// Runs the job with this `index` in the transaction, and keeps or undoes it. Returns its effects.
+    pub(crate) async fn run(
+        &mut self,
+        index: usize,
+        job: &mut dyn Job,
+    ) -> Result<(Ran, CommitEffects), StoreError> {
+        self.conn.begin_job(index);
+        self.job = JobState::default();
+        let ran = job.run(self).await;
+        let effects = std::mem::take(&mut self.job).effects;
+        Ok((self.conn.end_job(ran).await?, effects))
+    }
+}
+
+impl Tx {
+    /// The dispatch handle of this instance; `None` without a dispatcher, and for a job that only reads.
+    pub fn dispatch(&self) -> Option<Arc<DispatchHandle>> {
+        self.job.dispatch.clone()
+    }
+
+    /// Sets the dispatch handle of the job, before it runs.
+    pub fn set_dispatch(&mut self, dispatch: Option<Arc<DispatchHandle>>) {
+        self.job.dispatch = dispatch;
+    }
+
+    /// Hands off a delivery whose row this job has leased: after the commit, and not at all when the job is undone.
+    pub fn hand_off(&mut self, delivery: HandedOff) {
+        self.job.effects.handed_off.push(delivery);
+    }
+
+    /// Notes that a claim of this job has found no more due deliveries to these endpoints.
+    pub fn not_left_behind(&mut self, endpoints: &BTreeSet<EndpointId>) {
+        self.job.effects.left_behind.retain(|endpoint| !endpoints.contains(endpoint));
+    }
+
+    /// Requests this delivery now: if its endpoint is held back, it goes as the probe (contract 18.4-6).
+    pub fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp) {
+        self.job.probes.push((delivery.clone(), endpoint.clone(), now));
+    }
+
+    /// Takes the deliveries that were requested as probes; a second call returns none.
+    pub fn take_probes(&mut self) -> Vec<(DeliveryId, EndpointId, Timestamp)> {
+        std::mem::take(&mut self.job.probes)
+    }
+
+    /// Takes the endpoints for which this job made or hastened deliveries without checking capacity, and the job's
+    /// time; a second call returns none.
+    pub fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)> {
+        self.job.unasked.take()
+    }
+}
+
+impl Tx {
+    /// Whether the transaction holds the turn of this merchant. A job that only reads needs no turns and holds all.
+    pub fn holds(&self, merchant: &MerchantId) -> bool {
+        self.conn.held().contains(ShardSet::of(merchant))
+    }
+
+    /// Demands the turns of these shards.
+    ///
+    /// # Errors
+    /// [`StoreError::TurnMissing`] when the transaction does not hold them all. The job then ends, whatever it returns,
+    /// and runs again with them.
+    pub fn need_turns(&mut self, shards: ShardSet) -> Result<(), StoreError> {
+        let missing = shards.without(self.conn.held());
+        self.job.missing = self.job.missing.or(missing);
+        if missing.is_empty() { Ok(()) } else { Err(StoreError::TurnMissing) }
+    }
+
+    /// The turns that were demanded in vain.
+    pub fn missing_turns(&self) -> Option<ShardSet> {
+        (!self.job.missing.is_empty()).then_some(self.job.missing)
+    }
+}
+
+impl Tx {
+    /// Notes the key to be kept with a record that is not written yet.
+    pub(crate) fn keep_key(&mut self, record: &str, key: &str, fingerprint: &[u8; 32]) {
+        self.job.kept_key = Some((record.to_owned(), (key.to_owned(), *fingerprint)));
+    }
+
+    /// The idempotency key and fingerprint that are kept with this record.
+    pub(crate) fn take_key_of(&mut self, record: &str) -> Option<(String, [u8; 32])> {
+        self.job.kept_key.take_if(|(id, _)| id == record).map(|(_, key)| key)
+    }
+
+    /// Recalls the deliveries in the dispatcher's queue for this endpoint: they were leased for the endpoint as it
+    /// was before the change.
+    pub(crate) fn recall(&mut self, endpoint: &EndpointId) {
+        if self.job.dispatch.is_some() {
+            self.job.effects.recalled.push(endpoint.clone());
+        }
+    }
+
+    /// Notes a due delivery to this endpoint that nobody holds, either for lack of capacity or because capacity has
+    /// not been checked.
+    pub(crate) fn leave_behind(&mut self, endpoint: &EndpointId) {
+        if let Some(dispatch) = &self.job.dispatch {
+            dispatch.slots.leave_behind(endpoint);
+            self.job.effects.left_behind.push(endpoint.clone());
+        }
+    }
+
+    /// The same where there may be capacity: the delivery is claimed at the end of the job.
+    pub(crate) fn ask_for_room(&mut self, endpoint: &EndpointId, now: Timestamp) {
+        self.leave_behind(endpoint);
+        if self.job.dispatch.is_some() {
+            let (endpoints, at) = self.job.unasked.get_or_insert_with(|| (BTreeSet::new(), now));
+            endpoints.insert(endpoint.clone());
+            *at = now;
+        }
+    }
+}
+
+/// Checks a write that must touch one row. If it touched none, the previous version is not the one that was read, or
+/// the row is another tenant's, and the transaction cannot continue.
+pub(crate) fn one_row(touched: u64, what: &str) -> Result<(), StoreError> {
+    if touched == 1 {
+        Ok(())
+    } else {
+        Err(StoreError::Broken(format!("the {what}: expected one row, found a version or tenant mismatch")))
+    }
+}

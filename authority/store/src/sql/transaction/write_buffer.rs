@@ -1,0 +1,218 @@
+//! A connection that buffers its writes and sends them in batches.
+//!
+//! The cost of a job is the number of times it talks to its database: on PostgreSQL a round trip, during which no
+//! other transaction writes; on SQLite a hop to the thread that the driver keeps for the connection. A row that is
+//! only written needs no answer before the end of the transaction, so it is buffered ([`BufferedConnection::buffer`])
+//! together with the rows of earlier jobs. Buffered rows are sent as one statement per table
+//! ([`crate::sql::transaction::write_batch`]): before a statement that could see them, and at the commit.
+//!
+//! A read names the keys that it depends on ([`Query::about`]). While no row is buffered under these keys, it
+//! sends nothing. Every statement that names no keys first sends all buffered rows. So no statement can tell that a
+//! row was buffered, with one exception: errors of the database are reported later, at the latest at the commit.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use authority_domain::merchant::Merchant;
+use authority_domain::tenant::Tenant;
+use futures_util::stream::BoxStream;
+
+use super::lookups::Asked;
+use super::rows::{BufferedRow, Table};
+use super::transaction_cache::{FoundCheckout, FoundKey, Stream, TransactionCache};
+use super::write_batch::WriteBatch;
+use crate::driver::{Connection, Dialect, Error, FromRow, Query, Row, Value};
+
+/// One connection and its buffered writes.
+pub(crate) struct BufferedConnection {
+    raw: Connection,
+    pub(crate) buffered: WriteBuffer,
+    /// The open transaction, on a connection that writes.
+    pub(crate) batch: Option<WriteBatch>,
+    /// What this transaction has read and need not read again.
+    pub(crate) cache: TransactionCache,
+}
+
+/// Buffered rows, in the order of jobs.
+#[derive(Default)]
+pub(crate) struct WriteBuffer {
+    pub(crate) rows: Vec<BufferedRow>,
+    keys: HashSet<String>,
+}
+
+impl WriteBuffer {
+    pub(crate) fn push(&mut self, row: BufferedRow) {
+        self.keys.extend(row.keys.iter().cloned());
+        self.rows.push(row);
+    }
+
+    /// Takes the first `count` rows.
+    pub(crate) fn take(&mut self, count: usize) -> Vec<BufferedRow> {
+        let rest = self.rows.split_off(count.min(self.rows.len()));
+        let taken = std::mem::replace(&mut self.rows, rest);
+        self.keys = self.rows.iter().flat_map(|row| row.keys.iter().cloned()).collect();
+        taken
+    }
+
+    /// Drops all but the first `count` rows.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        if self.rows.len() > count {
+            self.rows.truncate(count);
+            self.keys = self.rows.iter().flat_map(|row| row.keys.iter().cloned()).collect();
+        }
+    }
+}
+
+impl fmt::Debug for BufferedConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferedConnection").finish_non_exhaustive()
+    }
+}
+
+impl From<Connection> for BufferedConnection {
+    fn from(raw: Connection) -> Self {
+        Self { raw, buffered: WriteBuffer::default(), batch: None, cache: TransactionCache::default() }
+    }
+}
+
+impl BufferedConnection {
+    /// How its database says what the two say differently.
+    pub(crate) fn dialect(&self) -> &'static Dialect {
+        self.raw.dialect()
+    }
+
+    /// The connection itself, without regard to buffered rows.
+    pub(crate) fn raw(&mut self) -> &mut Connection {
+        &mut self.raw
+    }
+
+    /// Closes the connection; one that belongs to a pool returns to it.
+    pub(crate) async fn close(self) -> Result<(), Error> {
+        self.raw.close().await
+    }
+
+    /// Buffers a row of `table`. `keys` are the keys that a read must name to see it ([`Query::about`]). The
+    /// first is the row's own key in its table, if it has one.
+    pub(crate) fn buffer<const N: usize>(
+        &mut self,
+        table: &'static Table,
+        keys: impl IntoIterator<Item = String>,
+        values: [Value<'_>; N],
+    ) {
+        let job = self.batch.as_ref().map_or(0, WriteBatch::job);
+        let keys: Vec<String> = keys.into_iter().collect();
+        for key in &keys {
+            self.cache.forget(key);
+        }
+        self.buffered.push(BufferedRow { job, table, keys, values: values.map(Value::into_owned).into() });
+    }
+
+    /// Caches a merchant, in a transaction that writes. Elsewhere the next read may find another version.
+    pub(crate) fn note_merchant(&mut self, merchant: &Merchant) {
+        if self.batch.is_some() {
+            self.cache.note_merchant(merchant);
+        }
+    }
+
+    /// Caches a stream, likewise.
+    pub(crate) fn note_stream(&mut self, tenant: &Tenant, stream: Stream) {
+        if self.batch.is_some() {
+            self.cache.note_stream(tenant, stream);
+        }
+    }
+
+    /// Caches a checkout, unless a newer version of it is buffered.
+    pub(crate) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
+        if self.batch.is_some() && !self.waits(&id) {
+            self.cache.note_checkout(id, found);
+        }
+    }
+
+    /// Caches what is stored under an idempotency key.
+    pub(crate) fn note_key(&mut self, key: String, found: Option<FoundKey>) {
+        if self.batch.is_some() && !self.waits(&key) {
+            self.cache.note_key(key, found);
+        }
+    }
+
+    /// Caches a counter of order numbers. After an increment the counter's row is buffered under `key`.
+    pub(crate) fn note_counter(&mut self, tenant: &Tenant, key: &str, last_number: i64) {
+        if self.batch.is_some() && !self.waits(key) {
+            self.cache.note_counter(tenant, last_number);
+        }
+    }
+
+    /// Whether a row is buffered under this key.
+    pub(crate) fn waits(&self, key: &str) -> bool {
+        self.buffered.keys.contains(key)
+    }
+
+    /// Asks these lookups, which see rows that are buffered under the keys `about`.
+    pub(crate) async fn look_up(&mut self, asked: &[Asked], about: &[String]) -> Result<Vec<Row>, Error> {
+        self.before_reading(Some(about)).await?;
+        self.raw.look_up(asked).await
+    }
+
+    /// Makes everything that a read may see visible to it: the rows with the keys that it names, or all.
+    async fn before_reading(&mut self, about: Option<&[String]>) -> Result<(), Error> {
+        match about {
+            Some(keys) if !keys.iter().any(|key| self.waits(key)) => self.ready().await,
+            _ => self.settle().await,
+        }
+    }
+
+    async fn before_writing(&mut self) -> Result<(), Error> {
+        self.settle().await?;
+        self.writes();
+        Ok(())
+    }
+}
+
+impl Query<'_> {
+    /// Reads all rows.
+    ///
+    /// # Errors
+    /// The database's error, also for rows that were buffered and that the read may see; as with all that follows.
+    pub(crate) async fn read<T: FromRow>(self, conn: &mut BufferedConnection) -> Result<Vec<T>, Error> {
+        conn.before_reading(self.about).await?;
+        conn.raw.all(self).await
+    }
+
+    /// Reads the first row, if there is one.
+    pub(crate) async fn read_optional<T: FromRow>(
+        self,
+        conn: &mut BufferedConnection,
+    ) -> Result<Option<T>, Error> {
+        conn.before_reading(self.about).await?;
+        conn.raw.optional(self).await
+    }
+
+    /// Reads the row that there is.
+    pub(crate) async fn read_one<T: FromRow>(self, conn: &mut BufferedConnection) -> Result<T, Error> {
+        self.read_optional(conn).await?.ok_or(Error::RowNotFound)
+    }
+
+    /// Reads the rows as they come.
+    pub(crate) async fn read_stream(
+        self,
+        conn: &mut BufferedConnection,
+    ) -> Result<BoxStream<'_, Result<Row, Error>>, Error> {
+        conn.before_reading(self.about).await?;
+        conn.raw.stream(self)
+    }
+
+    /// Writes; returns how many rows it touched.
+    pub(crate) async fn write(self, conn: &mut BufferedConnection) -> Result<u64, Error> {
+        conn.before_writing().await?;
+        conn.raw.execute(self).await
+    }
+
+    /// Writes; returns the rows that the statement returns.
+    pub(crate) async fn write_returning<T: FromRow>(
+        self,
+        conn: &mut BufferedConnection,
+    ) -> Result<Vec<T>, Error> {
+        conn.before_writing().await?;
+        conn.raw.all(self).await
+    }
+}
