@@ -10,7 +10,7 @@ use crate::driver::query;
 use crate::migrations::Found;
 use crate::ports::Tx;
 use crate::store_url::StoreUrl;
-use crate::{StoreError, postgres, sqlite};
+use crate::{Result, StoreError, postgres, sqlite};
 
 /// A database that is inspected.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl Inspection {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when there is no such database or it does not answer.
-    pub async fn open(url: &StoreUrl) -> Result<Self, StoreError> {
+    pub async fn open(url: &StoreUrl) -> Result<Self> {
         match url {
             StoreUrl::Sqlite(path) => {
                 let (conn, found) = sqlite::inspect(path).await?;
@@ -53,7 +53,7 @@ impl Inspection {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the database does not answer.
-    pub async fn clock_ms(&mut self) -> Result<Option<i64>, StoreError> {
+    pub async fn clock_ms(&mut self) -> Result<Option<i64>> {
         let dialect = self.tx.conn.dialect();
         if !dialect.has_clock {
             return Ok(None);
@@ -77,7 +77,7 @@ impl Inspection {
         Ok(done)
     }
 
-    async fn control(&mut self, statement: &'static str) -> Result<(), StoreError> {
+    async fn control(&mut self, statement: &'static str) -> Result<()> {
         Ok(self.tx.conn.raw().control(statement).await?)
     }
 

@@ -40,3 +40,6 @@ pub use job::JobError;
 pub use readers::ReaderCount;
 pub use store::{Access, Store};
 pub use store_url::{ServerUrl, StoreUrl};
+
+/// What the store answers.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;

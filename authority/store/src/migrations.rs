@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-use crate::StoreError;
+use crate::{Result, StoreError};
 
 /// Makes a migrator for each database from the files' versions and names.
 macro_rules! migrations {
@@ -87,7 +87,7 @@ impl Found {
     ///
     /// # Errors
     /// [`StoreError::UnknownSchema`].
-    pub(crate) fn refuse_breaking(self, known: i64) -> Result<Self, StoreError> {
+    pub(crate) fn refuse_breaking(self, known: i64) -> Result<Self> {
         if self.breaking > 0 {
             return Err(StoreError::UnknownSchema { found: self.newest, known });
         }

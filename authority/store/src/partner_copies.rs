@@ -23,7 +23,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
-use crate::StoreError;
+use crate::Result;
 use crate::commit::Commit;
 use crate::ports::{StreamPosition, Subscriber, Tx};
 
@@ -44,7 +44,7 @@ pub(crate) async fn hearings(
     changes: &[Change],
     active_shares: i64,
     now: Timestamp,
-) -> Result<Vec<Hearing>, StoreError> {
+) -> Result<Vec<Hearing>> {
     let mut told: BTreeMap<Tenant, Vec<(usize, OrderShare)>> = BTreeMap::new();
     let shares = shares_of(tx, owner, changes, active_shares).await?;
     for (index, change) in changes.iter().enumerate().filter(|(_, change)| is_told_to_partners(change)) {
@@ -76,7 +76,7 @@ async fn shares_of(
     owner: &Tenant,
     changes: &[Change],
     active_shares: i64,
-) -> Result<Vec<OrderShare>, StoreError> {
+) -> Result<Vec<OrderShare>> {
     let shared = |change: &&Change| {
         active_shares > 0 && is_told_to_partners(change) && !matches!(change.record, Record::Share(_))
     };
@@ -130,12 +130,7 @@ impl Hearing {
 pub(crate) struct Parcels(BTreeMap<OrderNumber, Vec<Shipment>>);
 
 impl Parcels {
-    async fn of(
-        &mut self,
-        tx: &mut Tx,
-        owner: &Tenant,
-        order: &OrderNumber,
-    ) -> Result<&[Shipment], StoreError> {
+    async fn of(&mut self, tx: &mut Tx, owner: &Tenant, order: &OrderNumber) -> Result<&[Shipment]> {
         if !self.0.contains_key(order) {
             let parcels = tx.shipments_of_order(owner, order).await?;
             self.0.insert(order.clone(), parcels);

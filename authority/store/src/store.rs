@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use crate::StoreError;
 use crate::driver::Pool;
 use crate::hand_off::{DispatchHandle, DispatchRegistration};
 use crate::job::{CommitListeners, JobError, TypedJob};
@@ -17,6 +16,7 @@ use crate::shards::Turns;
 use crate::sqlite::ServerLock;
 use crate::store_url::StoreUrl;
 use crate::writer::Writer;
+use crate::{Result, StoreError};
 use crate::{postgres, sqlite};
 
 /// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
@@ -53,7 +53,7 @@ impl Store {
     /// [`StoreError::Locked`] when another process serves the file; [`StoreError::UnknownSchema`] when a newer program
     /// wrote it; [`StoreError::OutdatedSchema`] when it has to be migrated first; [`StoreError::Unavailable`] when it
     /// cannot be opened or migrated.
-    pub async fn open(url: &StoreUrl, access: Access) -> Result<Self, StoreError> {
+    pub async fn open(url: &StoreUrl, access: Access) -> Result<Self> {
         let listeners = CommitListeners::default();
         match url {
             StoreUrl::Sqlite(path) => {
@@ -83,7 +83,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub async fn migrate(url: &StoreUrl) -> Result<(), StoreError> {
+    pub async fn migrate(url: &StoreUrl) -> Result<()> {
         match url {
             StoreUrl::Sqlite(_) => Self::open(url, Access::Shared).await?.close().await,
             StoreUrl::Postgres(url) => postgres::migrate(url).await?,
@@ -103,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the database cannot be written.
-    pub async fn take_back_leases(&self) -> Result<u64, StoreError> {
+    pub async fn take_back_leases(&self) -> Result<u64> {
         if !self.is_only_server() {
             return Ok(0);
         }

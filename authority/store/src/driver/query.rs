@@ -6,6 +6,7 @@ use authority_domain::tenant::Tenant;
 use sqlx::SqlStr;
 
 use super::statement::{Statement, Target};
+use super::value::Values;
 use super::{Error, Kind, Value};
 
 /// A statement: a text with `$1, $2, …`, for which values are bound in their order ([`Query::bind`]), or one that is
@@ -42,6 +43,12 @@ impl<'q> Query<'q> {
     /// The value of the next `$n`.
     pub(crate) fn bind(mut self, value: impl Into<Value<'q>>) -> Self {
         self.values.push(value.into());
+        self
+    }
+
+    /// The values of the next ones, a tuple.
+    pub(crate) fn binds(mut self, values: impl Values<'q>) -> Self {
+        values.add_to(&mut self.values);
         self
     }
 

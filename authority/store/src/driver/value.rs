@@ -65,3 +65,30 @@ impl<'v> From<&'v Option<String>> for Value<'v> {
         text.as_ref().into()
     }
 }
+
+/// A tuple of values.
+pub(crate) trait Values<'v> {
+    fn add_to(self, values: &mut Vec<Value<'v>>);
+}
+
+macro_rules! tuples {
+    ($($($name:ident)+;)+) => {$(
+        impl<'v, $($name: Into<Value<'v>>),+> Values<'v> for ($($name,)+) {
+            #[expect(non_snake_case, reason = "each is named like its type")]
+            fn add_to(self, values: &mut Vec<Value<'v>>) {
+                let ($($name,)+) = self;
+                values.extend([$($name.into()),+]);
+            }
+        }
+    )+};
+}
+
+tuples! {
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::ports::{Lease, Tx};
 use crate::slots::{Slots, Want};
 
@@ -33,7 +33,7 @@ pub enum Among<'e> {
 ///
 /// # Errors
 /// What the store reports.
-pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool, StoreError> {
+pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool> {
     let Some(dispatch) = tx.dispatch() else { return Ok(false) };
     let Some(free) = dispatch.slots.free() else {
         dispatch.slots.note_short();
@@ -101,7 +101,7 @@ pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool
 /// Claims, in the job's own transaction, the deliveries that the job made or hastened without checking capacity.
 /// First come those that go as the probe of an endpoint that is held back. Without a dispatcher the wait of the hold
 /// ends, and the first instance to claim may send the probe.
-pub(crate) async fn claim_asked_for(tx: &mut Tx) -> Result<(), StoreError> {
+pub(crate) async fn claim_asked_for(tx: &mut Tx) -> Result<()> {
     for (id, endpoint, now) in tx.take_probes() {
         let Some(dispatch) = tx.dispatch() else {
             tx.endpoint_probe_now(&endpoint).await?;

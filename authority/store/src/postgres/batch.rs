@@ -57,14 +57,18 @@ pub(crate) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Res
     let mut statement = Statement::<Postgres>::default();
     for (n, Group { table, mut lines }) in groups.into_iter().enumerate() {
         number(table, &mut lines);
-        statement.push(if n == 0 { "WITH w" } else { ", w" }).push_number(n).push(" AS (").push(table.into);
+        statement
+            .push(if n == 0 { "WITH w" } else { ", w" })
+            .push_number(n)
+            .push(" AS (")
+            .push(table.columns.into);
         match (table.form, table.form.select(&DIALECT)) {
             (Form::Update, _) => statement.push(" FROM "),
             (_, Some(select)) => statement.push(" SELECT ").push(select).push(" FROM "),
             (_, None) => statement.push(" SELECT * FROM "),
         };
         let lines = &lines;
-        push_unnest(&mut statement, table.columns, |column| {
+        push_unnest(&mut statement, table.columns.kinds, |column| {
             lines.iter().map(move |line| line.values().nth(column))
         })?;
         statement.push(" ").push(table.rest).push(" RETURNING 1)");

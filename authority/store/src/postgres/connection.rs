@@ -15,12 +15,12 @@ use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
 use super::turns;
-use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
 use crate::ports::{Prefetch, Tx};
 use crate::shards::ShardSet;
 use crate::writing_connection::WritingConnection;
+use crate::{Result, StoreError};
 
 /// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
@@ -62,7 +62,7 @@ impl PostgresWriting {
     }
 
     /// Opens a new connection in place of one that is gone, or for the first time.
-    async fn open(&mut self) -> Result<(), StoreError> {
+    async fn open(&mut self) -> Result<()> {
         if self.was_open {
             self.was_away.store(true, Ordering::Relaxed);
         }
@@ -89,14 +89,14 @@ impl PostgresWriting {
     }
 
     /// Runs statements without parameters. A connection that does not answer in time is given up.
-    async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
+    async fn execute(&mut self, statements: &'static str) -> Result<()> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
         let done = timeout(ANSWER_WAIT, tx.conn.raw().control(statements)).await;
         self.in_time(done.map(|done| done.map_err(StoreError::from)))
     }
 
     /// The result, if it came in time. A connection that was left in the middle of a statement cannot be used again.
-    fn in_time<T>(&mut self, done: Result<Result<T, StoreError>, Elapsed>) -> Result<T, StoreError> {
+    fn in_time<T>(&mut self, done: Result<Result<T>, Elapsed>) -> Result<T> {
         done.unwrap_or_else(|_| {
             self.tx = None;
             Err(gone())
@@ -104,7 +104,7 @@ impl PostgresWriting {
     }
 
     /// Begins a transaction and takes its turns, in one round trip.
-    async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
+    async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
         let begun = timeout(ANSWER_WAIT, tx.conn.raw().turns(turns::begin(turns, wait))).await;
         let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && has_code(error, LOCK_TIMEOUT));
@@ -131,7 +131,7 @@ fn has_code(error: &sqlx::Error, code: &str) -> bool {
 }
 
 /// Opens a connection, within [`CONNECT_WAIT`].
-pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, StoreError> {
+pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection> {
     let mut conn = timeout(CONNECT_WAIT, options.connect())
         .await
         .map_err(|_| StoreError::Unavailable("the database server does not answer".to_owned()))??;
@@ -150,7 +150,7 @@ fn gone() -> StoreError {
 
 #[async_trait]
 impl WritingConnection for PostgresWriting {
-    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>, StoreError> {
+    async fn begin(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>> {
         if self.tx.is_some() {
             let begun = self.begin_now(turns, wait).await;
             if begun.is_ok() || self.tx.is_some() {
@@ -162,7 +162,7 @@ impl WritingConnection for PostgresWriting {
         self.begin_now(turns, wait).await
     }
 
-    async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError> {
+    async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
         let taken = timeout(ANSWER_WAIT, tx.conn.raw().turns(turns::take_also(turns))).await;
         let taken = self.in_time(taken.map(|done| done.map_err(StoreError::from)));
@@ -173,29 +173,25 @@ impl WritingConnection for PostgresWriting {
         taken
     }
 
-    async fn prefetch(
-        &mut self,
-        jobs: &[&Prefetch],
-        dispatch: Option<Arc<DispatchHandle>>,
-    ) -> Result<(), StoreError> {
+    async fn prefetch(&mut self, jobs: &[&Prefetch], dispatch: Option<Arc<DispatchHandle>>) -> Result<()> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
         let looked = timeout(ANSWER_WAIT, tx.look(jobs, dispatch)).await;
         self.in_time(looked)
     }
 
-    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
+    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects)> {
         let Some(tx) = self.tx.as_mut().filter(|tx| tx.conn.is_writing()) else { return Err(gone()) };
         let ran = timeout(ANSWER_WAIT, tx.run(index, job)).await;
         self.in_time(ran)
     }
 
-    async fn finish(&mut self) -> Result<Failed, StoreError> {
+    async fn finish(&mut self) -> Result<Failed> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
         let failed = timeout(ANSWER_WAIT, tx.conn.finish()).await;
         self.in_time(failed)
     }
 
-    async fn commit(&mut self) -> Result<bool, StoreError> {
+    async fn commit(&mut self) -> Result<bool> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
         let done = timeout(ANSWER_WAIT, tx.conn.raw().control(COMMIT)).await;
         if matches!(&done, Ok(Err(error)) if was_ended_before(error)) {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, PgConnection};
 
-use crate::StoreError;
+use crate::Result;
 
 /// What makes the lock this module's own.
 const LOCK: i64 = 0x6175_7468_6f72_6978;
@@ -48,7 +48,7 @@ const INDEXES: [(&str, &str); 9] = [
 ];
 
 /// Builds what is missing.
-pub(super) async fn build(conn: &mut PgConnection) -> Result<(), StoreError> {
+pub(super) async fn build(conn: &mut PgConnection) -> Result<()> {
     let mut missing = Vec::new();
     for (name, on) in INDEXES {
         if is_valid(conn, name).await? != Some(true) {
@@ -79,12 +79,12 @@ pub(super) async fn build(conn: &mut PgConnection) -> Result<(), StoreError> {
 }
 
 /// Whether the index serves; `None` when there is none.
-async fn is_valid(conn: &mut PgConnection, name: &str) -> Result<Option<bool>, StoreError> {
+async fn is_valid(conn: &mut PgConnection, name: &str) -> Result<Option<bool>> {
     let found = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)";
     Ok(sqlx::query_scalar(found).bind(name).fetch_optional(conn).await?)
 }
 
-async fn run(conn: &mut PgConnection, statement: String) -> Result<(), StoreError> {
+async fn run(conn: &mut PgConnection, statement: String) -> Result<()> {
     sqlx::raw_sql(AssertSqlSafe(statement)).execute(conn).await?;
     Ok(())
 }

@@ -10,10 +10,10 @@ use sqlx::{Connection, PgConnection, PgPool};
 
 use super::connection::{PostgresWriting, connect};
 use super::indexes;
-use crate::StoreError;
 use crate::migrations::{self, FOUND, Found};
 use crate::store_url::ServerUrl;
 use crate::writing_connection::WritingConnection;
+use crate::{Result, StoreError};
 
 /// Limits that the server enforces, in milliseconds. A statement waits at most 5 s for a lock, turns included. An
 /// instance that begins a transaction and then falls silent loses the transaction, and its turns with it, before others
@@ -72,7 +72,7 @@ pub(crate) struct Postgres {
 }
 
 /// Opens the database at `url`, with whose schema this program must work.
-pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
+pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
     let options = options(url)?;
     let mut conn = connect(&options.clone().options(WRITER_PLANS)).await?;
     let known = known_version();
@@ -112,7 +112,7 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres, StoreError> {
 ///
 /// Beside running services a migration waits for a table only for a moment, and tries again: everybody else who wants
 /// the table waits behind it. Then indexes are built that nobody waits for.
-pub(crate) async fn migrate(url: &ServerUrl) -> Result<(), StoreError> {
+pub(crate) async fn migrate(url: &ServerUrl) -> Result<()> {
     let mut conn = connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?;
     schema(&mut conn).await?.refuse_breaking(known_version())?;
     let mut tries = 0;
@@ -139,26 +139,26 @@ fn waited_for_lock(error: &MigrateError) -> bool {
 }
 
 /// Opens a connection for inspection, and returns what it says of its schema.
-pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, Found), StoreError> {
+pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, Found)> {
     let read_only = [("default_transaction_read_only", "on")];
     let mut conn = connect(&options(url)?.options(read_only)).await?;
     let found = schema(&mut conn).await?;
     Ok((conn, found))
 }
 
-fn options(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
+fn options(url: &ServerUrl) -> Result<PgConnectOptions> {
     Ok(address(url)?.options(SERVER_LIMITS).statement_cache_capacity(STATEMENTS_KEPT))
 }
 
 /// The reason is not reported: it may quote the address, which may hold a password.
-fn address(url: &ServerUrl) -> Result<PgConnectOptions, StoreError> {
+fn address(url: &ServerUrl) -> Result<PgConnectOptions> {
     let options = PgConnectOptions::from_str(url.as_str())
         .map_err(|_| StoreError::Unavailable("the address of the database cannot be read".to_owned()))?;
     Ok(options.application_name("authority"))
 }
 
 /// What the database says of its schema.
-async fn schema(conn: &mut PgConnection) -> Result<Found, StoreError> {
+async fn schema(conn: &mut PgConnection) -> Result<Found> {
     let has_table: bool = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations') IS NOT NULL")
         .fetch_one(&mut *conn)
         .await?;

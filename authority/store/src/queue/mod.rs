@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::StoreError;
 use crate::job::{End, Job};
 use crate::shards::{ShardSet, Turns};
+use crate::{Result, StoreError};
 
 /// Jobs that may be queued for the writer; beyond it, senders wait.
 const QUEUE_MAX: usize = 1024;
@@ -109,7 +109,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`StoreError::Closed`] when the queue is closed.
-    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
+    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<()> {
         // Counted after it has a place: a caller that hangs up while the queue is full has submitted nothing.
         let permit = Arc::clone(&self.room).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let mut state = self.state();

@@ -98,9 +98,9 @@ pub(crate) async fn look_up(conn: &mut SqliteConnection, asked: &[Asked]) -> Res
 }
 
 fn text(table: &Table, rows: usize) -> String {
-    let row = format!("({})", vec!["?"; table.columns.len()].join(", "));
+    let row = format!("({})", vec!["?"; table.columns.kinds.len()].join(", "));
     let values = format!("VALUES {}", vec![row; rows].join(", "));
-    let Table { into, rest, .. } = table;
+    let (into, rest) = (table.columns.into, table.rest);
     match (table.form, table.form.select(&DIALECT)) {
         (Form::Update, _) => format!("{into} FROM ({values}) AS v {rest}"),
         (_, Some(select)) => format!("{into} SELECT {select} FROM ({values}) AS v {rest}"),

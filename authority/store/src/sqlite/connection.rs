@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 
-use crate::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
 use crate::ports::{Prefetch, Tx};
 use crate::shards::ShardSet;
 use crate::writing_connection::WritingConnection;
+use crate::{Result, StoreError};
 
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
 const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT job";
@@ -29,19 +29,19 @@ impl SqliteWriting {
         Self { options, tx: Some(conn.into()) }
     }
 
-    fn tx(&mut self) -> Result<&mut Tx, StoreError> {
+    fn tx(&mut self) -> Result<&mut Tx> {
         let gone = || StoreError::Unavailable("the writing connection is gone".to_owned());
         self.tx.as_mut().ok_or_else(gone)
     }
 
-    async fn execute(&mut self, statements: &'static str) -> Result<(), StoreError> {
+    async fn execute(&mut self, statements: &'static str) -> Result<()> {
         Ok(self.tx()?.conn.raw().control(statements).await?)
     }
 }
 
 #[async_trait]
 impl WritingConnection for SqliteWriting {
-    async fn begin(&mut self, _turns: ShardSet, _wait: bool) -> Result<Option<ShardSet>, StoreError> {
+    async fn begin(&mut self, _turns: ShardSet, _wait: bool) -> Result<Option<ShardSet>> {
         if self.tx.is_none() {
             self.tx = Some(self.options.connect().await?.into());
         }
@@ -54,20 +54,16 @@ impl WritingConnection for SqliteWriting {
         Ok(Some(ShardSet::ALL))
     }
 
-    async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet, StoreError> {
+    async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet> {
         self.tx()?.conn.holds_also(turns);
         Ok(turns)
     }
 
-    async fn prefetch(
-        &mut self,
-        jobs: &[&Prefetch],
-        dispatch: Option<Arc<DispatchHandle>>,
-    ) -> Result<(), StoreError> {
+    async fn prefetch(&mut self, jobs: &[&Prefetch], dispatch: Option<Arc<DispatchHandle>>) -> Result<()> {
         self.tx()?.look(jobs, dispatch).await
     }
 
-    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects), StoreError> {
+    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects)> {
         let tx = self.tx()?;
         if !tx.conn.is_writing() {
             return Err(StoreError::Unavailable("no transaction is open".to_owned()));
@@ -75,11 +71,11 @@ impl WritingConnection for SqliteWriting {
         tx.run(index, job).await
     }
 
-    async fn finish(&mut self) -> Result<Failed, StoreError> {
+    async fn finish(&mut self) -> Result<Failed> {
         self.tx()?.conn.finish().await
     }
 
-    async fn commit(&mut self) -> Result<bool, StoreError> {
+    async fn commit(&mut self) -> Result<bool> {
         self.execute(COMMIT).await?;
         self.tx()?.conn.ended();
         Ok(true)

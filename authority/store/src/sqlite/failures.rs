@@ -17,12 +17,12 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
-use crate::StoreError;
 use crate::job::{CommitListeners, TypedJob};
 use crate::ports::Tx;
 use crate::store::Access;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
+use crate::{Result, StoreError};
 
 /// Pages that may still be added: enough for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;
@@ -73,16 +73,16 @@ async fn cramped(path: &Path) -> Writer {
 }
 
 /// Submits a job; returns the channel of its answer.
-async fn submit<F>(writer: &Writer, work: F) -> oneshot::Receiver<Result<(), StoreError>>
+async fn submit<F>(writer: &Writer, work: F) -> oneshot::Receiver<Result<()>>
 where
-    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<(), StoreError>> + Send + 'static,
+    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<()>> + Send + 'static,
 {
     let (job, answer) = TypedJob::once(work, None);
     writer.submit(Box::new(job)).await.unwrap();
     answer
 }
 
-async fn insert(writer: &Writer, merchant: Merchant) -> Result<(), StoreError> {
+async fn insert(writer: &Writer, merchant: Merchant) -> Result<()> {
     submit(writer, move |tx| Box::pin(async move { tx.merchant_insert(&merchant).await }))
         .await
         .await

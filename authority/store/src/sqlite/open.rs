@@ -8,9 +8,9 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 use super::connection::SqliteWriting;
-use crate::StoreError;
 use crate::migrations::{self, FOUND, Found};
 use crate::store::Access;
+use crate::{Result, StoreError};
 
 /// How long a statement waits for another process's lock (contract 8.4: at least 5 s).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -57,7 +57,7 @@ impl Drop for ServerLock {
 }
 
 /// Opens the file at `path`, creating it when `access` is to migrate.
-pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite, StoreError> {
+pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite> {
     let lock = match access {
         Access::Exclusive => Some(take_lock(path)?),
         Access::Shared => None,
@@ -107,7 +107,7 @@ fn private() -> OpenOptions {
     options
 }
 
-fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {
+fn take_lock(path: &Path) -> Result<ServerLock> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
     let unavailable = |error: std::io::Error| StoreError::Unavailable(format!("the lock file: {error}"));
@@ -120,7 +120,7 @@ fn take_lock(path: &Path) -> Result<ServerLock, StoreError> {
 }
 
 /// Opens the file at `path` for inspection, and returns what it says of its schema.
-pub(crate) async fn inspect(path: &Path) -> Result<(SqliteConnection, Found), StoreError> {
+pub(crate) async fn inspect(path: &Path) -> Result<(SqliteConnection, Found)> {
     let options = SqliteConnectOptions::new().filename(path).read_only(true).busy_timeout(BUSY_TIMEOUT);
     let cannot_open =
         |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
@@ -130,7 +130,7 @@ pub(crate) async fn inspect(path: &Path) -> Result<(SqliteConnection, Found), St
 }
 
 /// What the database says of its schema.
-async fn schema(conn: &mut SqliteConnection) -> Result<Found, StoreError> {
+async fn schema(conn: &mut SqliteConnection) -> Result<Found> {
     let has_table: Option<String> = sqlx::query_scalar(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'",
     )
@@ -143,7 +143,7 @@ async fn schema(conn: &mut SqliteConnection) -> Result<Found, StoreError> {
 }
 
 /// Brings the schema up to date; refuses one that a newer program has changed (T9).
-async fn migrate(conn: &mut SqliteConnection) -> Result<(), StoreError> {
+async fn migrate(conn: &mut SqliteConnection) -> Result<()> {
     schema(conn).await?.refuse_breaking(known_version())?;
     // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
     migrations::SQLITE

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
 use self::progress::Progress;
-use crate::StoreError;
+use crate::Result;
 use crate::job::{CommitEffects, CommitListeners, End, Failed, Job, Ran};
 use crate::ports::Prefetch;
 use crate::queue::{BATCH_MAX, Batch, Counted, Queue};
@@ -66,7 +66,7 @@ impl Writer {
         self.queue.unanswered()
     }
 
-    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<(), StoreError> {
+    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<()> {
         self.queue.submit(job).await
     }
 

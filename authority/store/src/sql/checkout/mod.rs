@@ -5,10 +5,10 @@ use authority_domain::id::{CheckoutId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, Row, query};
+use crate::Result;
+use crate::driver::{Query, Row, query};
 use crate::ports::SequenceRange;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
 
 /// An open checkout that is past `expires_at`.
@@ -23,38 +23,21 @@ pub struct DueCheckout {
 }
 
 /// A version of a checkout.
-static CHECKOUTS: Table = Table {
+pub(crate) static CHECKOUTS: Table = Table {
     order: TableOrder::Checkout,
     touches: Touches::Each("checkout"),
-    into: "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, body, \
-        created_sequence)",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-    ],
+    columns: columns!("checkouts":
+        id Text, merchant_id Text, livemode Bool, status Text, currency Text, total Int, expires_at Int,
+        resource_version Int, body Text, created_sequence Int),
     form: Form::Insert,
-    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, total = excluded.total, \
-             expires_at = excluded.expires_at, resource_version = excluded.resource_version, body = excluded.body \
-         WHERE checkouts.resource_version < excluded.resource_version AND checkouts.livemode = excluded.livemode \
-             AND checkouts.merchant_id = excluded.merchant_id",
+    rest: upsert!("id": status, total, expires_at, resource_version, body;
+        newer!("checkouts")),
     together: Together::Apart,
 };
 
 impl Tx {
     /// One checkout.
-    pub async fn checkout_get(
-        &mut self,
-        tenant: &Tenant,
-        id: &CheckoutId,
-    ) -> Result<Option<Checkout>, StoreError> {
+    pub async fn checkout_get(&mut self, tenant: &Tenant, id: &CheckoutId) -> Result<Option<Checkout>> {
         if let Some(found) = self.conn.cache.checkout(tenant, id.as_str()) {
             return Ok(Some(serde_json::from_str(&found.body)?));
         }
@@ -68,7 +51,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         id: &CheckoutId,
-    ) -> Result<Option<(Checkout, bool)>, StoreError> {
+    ) -> Result<Option<(Checkout, bool)>> {
         if let Some(known) = self.conn.cache.payable(id.as_str()) {
             let ours = known.filter(|found| found.tenant == *tenant);
             return ours.map(|found| Ok((serde_json::from_str(&found.body)?, found.under_way))).transpose();
@@ -87,14 +70,13 @@ impl Tx {
     }
 
     /// One checkout and its tenant, as the operator's paths name it.
-    pub async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>, StoreError> {
+    pub async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>> {
         let row = query("SELECT merchant_id, livemode, body FROM checkouts WHERE id = $1")
             .bind(id.as_str())
             .read_optional::<Row>(&mut self.conn)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let body: String = row.get("body")?;
-        Ok(Some((bodies::tenant(&row)?, serde_json::from_str(&body)?)))
+        Ok(Some((row.tenant()?, row.record("body")?)))
     }
 
     /// Open checkouts of one tenant, or of all (`None`), with `expires_at` at or before `now`, the longest overdue
@@ -105,7 +87,7 @@ impl Tx {
         now: Timestamp,
         after: Option<&DueCheckout>,
         limit: i64,
-    ) -> Result<Vec<DueCheckout>, StoreError> {
+    ) -> Result<Vec<DueCheckout>> {
         let mut query = Query::new(
             "SELECT merchant_id, livemode, id, expires_at FROM checkouts WHERE status = 'open' AND expires_at <= ",
         );
@@ -122,16 +104,16 @@ impl Tx {
         rows.iter()
             .map(|row| {
                 Ok(DueCheckout {
-                    tenant: bodies::tenant(row)?,
+                    tenant: row.tenant()?,
                     id: CheckoutId::from_store(row.get("id")?),
-                    expires_at: Timestamp::from_ms(row.get("expires_at")?),
+                    expires_at: row.time("expires_at")?,
                 })
             })
             .collect()
     }
 
     /// The earliest `expires_at` of all open checkouts.
-    pub async fn checkouts_next_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
+    pub async fn checkouts_next_due(&mut self) -> Result<Option<Timestamp>> {
         let next: Option<i64> =
             query("SELECT expires_at FROM checkouts WHERE status = 'open' ORDER BY expires_at LIMIT 1")
                 .read_optional(&mut self.conn)
@@ -145,7 +127,7 @@ impl Tx {
         merchant: &MerchantId,
         checkout: &Checkout,
         places: SequenceRange,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let body = serde_json::to_string(checkout)?;
         self.conn.buffer(
             &CHECKOUTS,

@@ -5,9 +5,8 @@ use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
 use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::ports::Page;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
@@ -37,7 +36,7 @@ impl Tx {
         filter: &DeliveryFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Page<Delivery>, StoreError> {
+    ) -> Result<Page<Delivery>> {
         let of = |query: &mut Query<'_>| {
             query.push("endpoint_id = ").push_bind(endpoint.as_str().to_owned());
             bodies::push_equal(query, "event_id", filter.event_id.as_ref());
@@ -66,24 +65,16 @@ impl Tx {
     }
 
     /// One delivery.
-    pub async fn delivery_get(
-        &mut self,
-        tenant: &Tenant,
-        id: &DeliveryId,
-    ) -> Result<Option<Delivery>, StoreError> {
+    pub async fn delivery_get(&mut self, tenant: &Tenant, id: &DeliveryId) -> Result<Option<Delivery>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM deliveries WHERE id = ").push_bind(id.as_str());
         query.push(" AND ").push_tenant(tenant);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| delivery(&row)).transpose()
+        row.as_ref().map(delivery).transpose()
     }
 
     /// The attempts of a delivery, the first one first.
-    pub async fn delivery_attempts(
-        &mut self,
-        tenant: &Tenant,
-        id: &DeliveryId,
-    ) -> Result<Vec<Attempt>, StoreError> {
+    pub async fn delivery_attempts(&mut self, tenant: &Tenant, id: &DeliveryId) -> Result<Vec<Attempt>> {
         let rows = query(
             "SELECT a.id, a.delivery_id, a.number, a.started_at, a.signed_timestamp, a.duration_ms, a.outcome, \
                  a.response_status, a.response_excerpt, a.retry_at \
@@ -98,11 +89,7 @@ impl Tx {
     }
 
     /// The fields of an event that a replay needs.
-    pub async fn event_head(
-        &mut self,
-        tenant: &Tenant,
-        id: &EventId,
-    ) -> Result<Option<EventHead>, StoreError> {
+    pub async fn event_head(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<EventHead>> {
         let row: Option<(String, i64, String)> = query(
             "SELECT type, sequence, resource_id FROM events WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
         )
@@ -114,51 +101,39 @@ impl Tx {
     }
 }
 
-pub(crate) fn delivery(row: &Row) -> Result<Delivery, StoreError> {
-    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
-        Ok(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms))
-    };
-    let text = |name: &str| -> Result<String, StoreError> { Ok(row.get(name)?) };
-    let created_at = Timestamp::from_ms(row.get("created_at")?);
+pub(crate) fn delivery(row: &Row) -> Result<Delivery> {
+    let created_at = row.time("created_at")?;
     Ok(Delivery {
-        id: DeliveryId::from_store(text("id")?),
-        event_id: EventId::from_store(text("event_id")?),
-        event_type: text("event_type")?,
-        endpoint_id: EndpointId::from_store(text("endpoint_id")?),
-        trigger: word(&text("triggered_by")?, Trigger::parse)?,
-        status: word(&text("status")?, DeliveryStatus::parse)?,
+        id: DeliveryId::from_store(row.get("id")?),
+        event_id: EventId::from_store(row.get("event_id")?),
+        event_type: row.get("event_type")?,
+        endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
+        trigger: row.word("deliveries.triggered_by", Trigger::parse)?,
+        status: row.word("deliveries.status", DeliveryStatus::parse)?,
         attempt_count: row.get("attempt_count")?,
-        next_attempt_at: time("next_attempt_at")?,
-        last_outcome: optional_word(row.get("last_outcome")?, AttemptOutcome::parse)?,
+        next_attempt_at: row.optional_time("next_attempt_at")?,
+        last_outcome: row.optional_word("deliveries.last_outcome", AttemptOutcome::parse)?,
         last_response_status: row.get("last_response_status")?,
-        failure_reason: optional_word(row.get("failure_reason")?, FailureReason::parse)?,
-        succeeded_at: time("succeeded_at")?,
-        failed_at: time("failed_at")?,
+        failure_reason: row.optional_word("deliveries.failure_reason", FailureReason::parse)?,
+        succeeded_at: row.optional_time("succeeded_at")?,
+        failed_at: row.optional_time("failed_at")?,
         livemode: row.get("livemode")?,
         created_at,
-        updated_at: time("updated_at")?.unwrap_or(created_at),
+        updated_at: row.optional_time("updated_at")?.unwrap_or(created_at),
     })
 }
 
-pub(crate) fn attempt(row: &Row) -> Result<Attempt, StoreError> {
+pub(crate) fn attempt(row: &Row) -> Result<Attempt> {
     Ok(Attempt {
         id: AttemptId::from_store(row.get("id")?),
         delivery_id: DeliveryId::from_store(row.get("delivery_id")?),
         number: row.get("number")?,
-        started_at: Timestamp::from_ms(row.get("started_at")?),
+        started_at: row.time("started_at")?,
         signed_timestamp: row.get("signed_timestamp")?,
         duration_ms: row.get("duration_ms")?,
-        outcome: word(&row.get::<String>("outcome")?, AttemptOutcome::parse)?,
+        outcome: row.word("attempts.outcome", AttemptOutcome::parse)?,
         response_status: row.get("response_status")?,
         response_excerpt: row.get("response_excerpt")?,
-        retry_at: row.get::<Option<i64>>("retry_at")?.map(Timestamp::from_ms),
+        retry_at: row.optional_time("retry_at")?,
     })
-}
-
-fn word<T>(text: &str, parse: fn(&str) -> Option<T>) -> Result<T, StoreError> {
-    parse(text).ok_or_else(|| StoreError::Broken("a delivery or an attempt holds an unknown word".to_owned()))
-}
-
-fn optional_word<T>(text: Option<String>, parse: fn(&str) -> Option<T>) -> Result<Option<T>, StoreError> {
-    text.map(|text| word(&text, parse)).transpose()
 }

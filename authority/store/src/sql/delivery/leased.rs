@@ -4,19 +4,15 @@ use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId, RequestId};
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
 use crate::driver::{Query, Row};
 use crate::ports::{Bounds, Lease, LeasedDelivery, instance_of};
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use crate::sql::transaction::Tx;
+use crate::{Result, StoreError};
 
 impl Tx {
     /// Reads what was leased, in the order in which it is to be sent.
-    pub(crate) async fn leased(
-        &mut self,
-        lease: &Lease,
-        ids: &[String],
-    ) -> Result<Vec<LeasedDelivery>, StoreError> {
+    pub(crate) async fn leased(&mut self, lease: &Lease, ids: &[String]) -> Result<Vec<LeasedDelivery>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -66,7 +62,7 @@ pub(crate) fn push_bounds(query: &mut Query<'_>, now: Timestamp, token: &str) {
 }
 
 /// Reads those columns; `default` is the `max_in_flight` where nothing is set.
-pub(crate) fn bounds_of(row: &Row, default: i64) -> Result<Bounds, StoreError> {
+pub(crate) fn bounds_of(row: &Row, default: i64) -> Result<Bounds> {
     let (own, merchants): (Option<i64>, Option<i64>) = (row.get("own_max")?, row.get("merchants_max")?);
     let set = own.map_or(merchants, |own| Some(merchants.map_or(own, |merchants| own.min(merchants))));
     let max_in_flight = set.unwrap_or(default);
@@ -80,7 +76,7 @@ pub(crate) fn bounds_of(row: &Row, default: i64) -> Result<Bounds, StoreError> {
 }
 
 /// A delivery, from its rows: one for each usable secret of its endpoint, the newest first, or one without.
-fn leased(rows: &[Row], lease: &Lease) -> Result<LeasedDelivery, StoreError> {
+fn leased(rows: &[Row], lease: &Lease) -> Result<LeasedDelivery> {
     let Some(row) = rows.first() else {
         return Err(StoreError::Broken("a delivery without a row".to_owned()));
     };
@@ -100,7 +96,7 @@ fn leased(rows: &[Row], lease: &Lease) -> Result<LeasedDelivery, StoreError> {
         livemode: row.get("livemode")?,
         attempt_count: row.get("attempt_count")?,
         put_off_count: row.get("put_off_count")?,
-        created_at: Timestamp::from_ms(row.get("created_at")?),
+        created_at: row.time("created_at")?,
         url: row.get("url")?,
         api_version: row.get("api_version")?,
         signature_profile: signature_profile(row)?,
@@ -113,7 +109,7 @@ fn leased(rows: &[Row], lease: &Lease) -> Result<LeasedDelivery, StoreError> {
 }
 
 /// What caused the event; a trace that cannot be read is none.
-fn cause(row: &Row) -> Result<Cause, StoreError> {
+fn cause(row: &Row) -> Result<Cause> {
     let request_id: Option<String> = row.get("request_id")?;
     let traceparent: Option<&str> = row.get("traceparent")?;
     Ok(Cause {

@@ -18,12 +18,12 @@ use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId, MerchantI
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, query};
+use crate::Result;
+use crate::driver::{Query, query};
 use crate::ports::{DeliveryOptions, SealedSecret};
 use crate::slots::Want;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 use crate::unfinished::all_waiting;
 
 /// A delivery to be made.
@@ -189,22 +189,9 @@ pub struct Settled {
 static DELIVERIES: Table = Table {
     order: TableOrder::Delivery,
     touches: Touches::Any,
-    into: "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
-        status, attempt_count, next_attempt_at, created_at, updated_at, lease_token, lease_until, created_sequence)",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-    ],
+    columns: columns!(into "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+        status, attempt_count, next_attempt_at, created_at, updated_at, lease_token, lease_until, created_sequence)";
+        Text, Text, Bool, Text, Text, Int, Text, Text, Int, Text, Int, Int),
     form: Form::SelectIn(|dialect| dialect.new_delivery),
     rest: "",
     // Numbered per endpoint: its id has index 6.
@@ -218,7 +205,7 @@ impl Tx {
         tenant: &Tenant,
         deliveries: &[NewDelivery],
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let rows: Vec<(&NewDelivery, NewDeliveryState<'_>)> =
             deliveries.iter().map(|delivery| (delivery, NewDeliveryState::Unasked)).collect();
         self.deliveries_insert_placed(tenant, &rows, now).await
@@ -230,7 +217,7 @@ impl Tx {
         tenant: &Tenant,
         deliveries: &[(&NewDelivery, NewDeliveryState<'_>)],
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         if deliveries.is_empty() {
             return Ok(());
         }
@@ -272,7 +259,7 @@ impl Tx {
 
     /// Leases due deliveries of enabled endpoints: of each endpoint the oldest first, as far as it has capacity. The
     /// endpoints of a merchant take turns, and so do the merchants.
-    pub async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>, StoreError> {
+    pub async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>> {
         let merchants: BTreeMap<&str, i64> =
             lease.merchants.iter().map(|(id, room)| (id.as_str(), *room)).collect();
         let wants: BTreeMap<&str, [i64; 2]> =
@@ -280,15 +267,9 @@ impl Tx {
         let dialect = self.conn.dialect();
         let mut query =
             query(if lease.among.is_some() { dialect.lease_due_among } else { dialect.lease_due })
-                .bind(&lease.token)
-                .bind(lease.until.as_ms())
-                .bind(lease.now.as_ms())
-                .bind(lease.max_in_flight)
-                .bind(lease.limit)
-                .bind(lease.per_merchant)
-                .bind(serde_json::to_string(&merchants)?)
-                .bind(serde_json::to_string(&wants)?)
-                .bind(instance_of(&lease.token))
+                .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
+                .binds((lease.limit, lease.per_merchant, serde_json::to_string(&merchants)?))
+                .binds((serde_json::to_string(&wants)?, instance_of(&lease.token)))
                 .bind(lease.each);
         if let Some(among) = &lease.among {
             let among: Vec<&str> = among.iter().map(EndpointId::as_str).collect();
@@ -299,10 +280,7 @@ impl Tx {
     }
 
     /// The enabled endpoints, with their merchants, that have a due delivery which nobody holds and are not held back.
-    pub async fn endpoints_due(
-        &mut self,
-        now: Timestamp,
-    ) -> Result<Vec<(EndpointId, MerchantId)>, StoreError> {
+    pub async fn endpoints_due(&mut self, now: Timestamp) -> Result<Vec<(EndpointId, MerchantId)>> {
         let due: Vec<(String, String)> = query(concat!(
             all_waiting!(),
             "due (id, merchant_id) AS ( \
@@ -325,7 +303,7 @@ impl Tx {
         &mut self,
         lease: &Lease,
         id: &DeliveryId,
-    ) -> Result<Option<LeasedDelivery>, StoreError> {
+    ) -> Result<Option<LeasedDelivery>> {
         let ids: Vec<String> = query(
             "UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id = $4 AND status = 'pending' \
                  AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id \
@@ -334,21 +312,14 @@ impl Tx {
                      AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
              RETURNING id",
         )
-        .bind(&lease.token)
-        .bind(lease.until.as_ms())
-        .bind(lease.now.as_ms())
-        .bind(id.as_str())
+        .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), id.as_str()))
         .write_returning(&mut self.conn)
         .await?;
         Ok(self.leased(lease, &ids).await?.pop())
     }
 
     /// Gives back those of these deliveries that `token` still holds; no attempt of them was begun. Returns how many.
-    pub async fn delivery_lease_release(
-        &mut self,
-        token: &str,
-        ids: &[DeliveryId],
-    ) -> Result<u64, StoreError> {
+    pub async fn delivery_lease_release(&mut self, token: &str, ids: &[DeliveryId]) -> Result<u64> {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         if ids.is_empty() {
             return Ok(0);
@@ -363,7 +334,7 @@ impl Tx {
     }
 
     /// Gives back every lease: for the start of a process that is the database's only user.
-    pub async fn delivery_lease_release_all(&mut self) -> Result<u64, StoreError> {
+    pub async fn delivery_lease_release_all(&mut self) -> Result<u64> {
         let released: Vec<String> = query(
             "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL RETURNING id",
         )
@@ -380,7 +351,7 @@ impl Tx {
         &mut self,
         settlements: &[&Settlement],
         now: Timestamp,
-    ) -> Result<Vec<Settled>, StoreError> {
+    ) -> Result<Vec<Settled>> {
         self.settle_attempts(settlements, now).await
     }
 }
@@ -388,7 +359,7 @@ impl Tx {
 impl Tx {
     /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile
     /// (contract 7.5); at that time they were in flight.
-    pub(crate) async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<(), StoreError> {
+    pub(crate) async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
         }

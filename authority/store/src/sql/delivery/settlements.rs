@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Kind, Query, Value};
 use crate::ports::{Settled, SettledAs, Settlement};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, kinds};
 
 /// Writes outcomes. Column 13: no further attempt follows, even if a retry was asked.
 const SETTLE: &str = "UPDATE deliveries SET \
@@ -26,21 +26,7 @@ const SETTLE: &str = "UPDATE deliveries SET \
     lease_token = NULL, lease_until = NULL, retry_asked_at = NULL FROM (";
 
 /// The columns of an outcome.
-static OUTCOME: [Kind; 13] = [
-    Kind::Text,
-    Kind::Text,
-    Kind::Text,
-    Kind::Int,
-    Kind::Int,
-    Kind::Text,
-    Kind::Int,
-    Kind::Text,
-    Kind::Int,
-    Kind::Int,
-    Kind::Int,
-    Kind::Int,
-    Kind::Bool,
-];
+static OUTCOME: [Kind; 13] = kinds!(Text, Text, Text, Int, Int, Text, Int, Text, Int, Int, Int, Int, Bool);
 
 fn outcome(settlement: &Settlement) -> Vec<Value<'_>> {
     let at = settlement.finished_at.as_ms();
@@ -70,21 +56,9 @@ fn outcome(settlement: &Settlement) -> Vec<Value<'_>> {
 static ATTEMPTS: Table = Table {
     order: TableOrder::Attempt,
     touches: Touches::Any,
-    into: "INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, outcome, \
-        response_status, response_excerpt, retry_at)",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-    ],
+    columns: columns!("attempts":
+        id Text, delivery_id Text, endpoint_id Text, number Int, started_at Int, signed_timestamp Int,
+        duration_ms Int, outcome Text, response_status Int, response_excerpt Text, retry_at Int),
     form: Form::Insert,
     rest: "",
     together: Together::Apart,
@@ -112,7 +86,7 @@ impl Tx {
         &mut self,
         settlements: &[&Settlement],
         now: Timestamp,
-    ) -> Result<Vec<Settled>, StoreError> {
+    ) -> Result<Vec<Settled>> {
         let claimed = self.one_each(settlements).await?;
         if claimed.is_empty() {
             return Ok(Vec::new());
@@ -146,10 +120,7 @@ impl Tx {
 
     /// At most one settlement for each delivery. A batch may hold outcomes of a delivery's former and its present
     /// holder; only the latter counts. That is rare, so the database is asked only when it happens.
-    async fn one_each<'s>(
-        &mut self,
-        settlements: &[&'s Settlement],
-    ) -> Result<Vec<&'s Settlement>, StoreError> {
+    async fn one_each<'s>(&mut self, settlements: &[&'s Settlement]) -> Result<Vec<&'s Settlement>> {
         let ids: BTreeSet<&str> =
             settlements.iter().map(|settlement| settlement.delivery_id.as_str()).collect();
         if ids.len() == settlements.len() {

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query};
+use crate::Result;
+use crate::driver::Query;
 use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 
 /// Milliseconds that one row covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
@@ -24,8 +24,8 @@ pub(crate) const ENDPOINTS: &str = "we_";
 static FIGURES: Table = Table {
     order: TableOrder::Figure,
     touches: Touches::Any,
-    into: "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries)",
-    columns: &[Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
+    columns: columns!("endpoint_figures":
+        endpoint_id Text, since Int, attempts Int, failed_attempts Int, failed_deliveries Int),
     form: Form::Insert,
     rest: "ON CONFLICT (endpoint_id, since) DO UPDATE SET attempts = endpoint_figures.attempts + excluded.attempts, \
         failed_attempts = endpoint_figures.failed_attempts + excluded.failed_attempts, \
@@ -70,7 +70,7 @@ impl Tx {
         &mut self,
         endpoint: Option<&EndpointId>,
         since: Timestamp,
-    ) -> Result<Lately, StoreError> {
+    ) -> Result<Lately> {
         // `+since`: SQLite must not take the index by time, which has the rows of every endpoint.
         let mut query = Query::new(
             "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \

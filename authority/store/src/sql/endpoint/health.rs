@@ -11,15 +11,15 @@ use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::endpoint::{DisabledReason, EndpointStatus, FAILING_AFTER, Health, HealthState};
-use authority_domain::id::{EndpointId, EventId, MerchantId};
+use authority_domain::id::{EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, Row, query};
+use crate::Result;
+use crate::driver::{Query, Row, query};
 use crate::sql::endpoint::rows::{held_reason, retry_schedule};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 
 /// An endpoint as its attempts see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,28 +63,12 @@ const CONDITION: &str = "SELECT id, merchant_id, livemode, status, retry_schedul
 static CONDITIONS: Table = Table {
     order: TableOrder::Condition,
     touches: Touches::Any,
-    into: "UPDATE webhook_endpoints SET health_state = v.column2, consecutive_failures = v.column3, \
+    columns: columns!(into "UPDATE webhook_endpoints SET health_state = v.column2, consecutive_failures = v.column3, \
         last_success_at = v.column4, last_failure_at = v.column5, last_response_status = v.column6, \
         last_error = v.column7, first_failure_at = v.column8, failed_events = v.column9, held_until = v.column10, \
         hold_step = v.column11, hold_since = v.column12, held_reason = v.column13, hold_asked = v.column14, \
-        hold_regained = v.column15",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Bool,
-        Kind::Int,
-    ],
+        hold_regained = v.column15";
+        Text, Text, Int, Int, Int, Int, Text, Int, Text, Int, Int, Int, Text, Bool, Int),
     form: Form::Update,
     rest: "WHERE webhook_endpoints.id = v.column1",
     together: Together::Replaced,
@@ -93,7 +77,7 @@ static CONDITIONS: Table = Table {
 impl Tx {
     /// The conditions of these endpoints, to be read, changed and put back in one transaction. One that does not exist
     /// is left out.
-    pub async fn conditions(&mut self, ids: &[EndpointId]) -> Result<Vec<ConditionOf>, StoreError> {
+    pub async fn conditions(&mut self, ids: &[EndpointId]) -> Result<Vec<ConditionOf>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -107,7 +91,7 @@ impl Tx {
     }
 
     /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
-    pub async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>, StoreError> {
+    pub async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>> {
         // `failed_events` with two spaces holds three events: the most that are stored, and the number that disables.
         let mut query = Query::new(CONDITION);
         query.push(" WHERE status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
@@ -126,7 +110,7 @@ impl Tx {
     }
 
     /// Writes back the changed results of [`Tx::conditions`].
-    pub async fn conditions_put(&mut self, conditions: &[ConditionOf]) -> Result<(), StoreError> {
+    pub async fn conditions_put(&mut self, conditions: &[ConditionOf]) -> Result<()> {
         if conditions.is_empty() {
             return Ok(());
         }
@@ -163,7 +147,7 @@ impl Tx {
     }
 
     /// Ends the wait of an endpoint that is held back: its next request, a single one, may begin now.
-    pub async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<(), StoreError> {
+    pub async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<()> {
         query("UPDATE webhook_endpoints SET held_until = NULL WHERE id = $1 AND hold_step > 0")
             .bind(id.as_str())
             .write(&mut self.conn)
@@ -179,37 +163,28 @@ impl Tx {
         reason: FailureReason,
         now: Timestamp,
         limit: i64,
-    ) -> Result<u64, StoreError> {
-        let done = query(
+    ) -> Result<u64> {
+        Ok(query(
             "UPDATE deliveries SET status = 'cancelled', failure_reason = $2, next_attempt_at = NULL, \
                  lease_token = NULL, lease_until = NULL, updated_at = $3 \
              WHERE id IN (SELECT d.id FROM deliveries d WHERE d.endpoint_id = $1 AND d.status = 'pending' \
                  AND (d.lease_until IS NULL OR d.lease_until < $3) LIMIT $4)",
         )
-        .bind(endpoint.as_str())
-        .bind(reason.as_str())
-        .bind(now.as_ms())
-        .bind(limit)
+        .binds((endpoint.as_str(), reason.as_str(), now.as_ms(), limit))
         .write(&mut self.conn)
-        .await?;
-        Ok(done)
+        .await?)
     }
 
     /// Cancels up to `limit` pending deliveries of endpoints that are disabled or deleted, unless somebody still
     /// holds them; returns how many.
-    pub async fn deliveries_cancel_stranded(
-        &mut self,
-        now: Timestamp,
-        limit: i64,
-    ) -> Result<u64, StoreError> {
+    pub async fn deliveries_cancel_stranded(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
         // CROSS JOIN keeps SQLite from starting with all pending deliveries.
         let stranded: Vec<(String, bool)> = query(
             "SELECT d.id, e.deleted_at IS NOT NULL FROM webhook_endpoints e CROSS JOIN deliveries d \
              WHERE e.status = 'disabled' AND d.endpoint_id = e.id AND d.status = 'pending' \
                  AND (d.lease_until IS NULL OR d.lease_until < $1) LIMIT $2",
         )
-        .bind(now.as_ms())
-        .bind(limit)
+        .binds((now.as_ms(), limit))
         .read(&mut self.conn)
         .await?;
         for (reason, deleted) in
@@ -237,54 +212,43 @@ impl Tx {
         id: &EndpointId,
         reason: DisabledReason,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         self.recall(id);
-        let done = query(
+        Ok(query(
             "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $3, disabled_at = $2, \
                  updated_at = $2, resource_version = resource_version + 1 WHERE id = $1 AND status = 'enabled'",
         )
-        .bind(id.as_str())
-        .bind(now.as_ms())
-        .bind(reason.as_str())
+        .binds((id.as_str(), now.as_ms(), reason.as_str()))
         .write(&mut self.conn)
-        .await?;
-        Ok(done > 0)
+        .await? > 0)
     }
 }
 
-fn condition_of(row: &Row) -> Result<ConditionOf, StoreError> {
-    let text = |name: &str| -> Result<String, StoreError> { Ok(row.get(name)?) };
-    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
-        Ok(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms))
-    };
-    let unknown = |name: &str| StoreError::Broken(format!("webhook_endpoints.{name} holds an unknown word"));
-    let events = text("failed_events")?;
+fn condition_of(row: &Row) -> Result<ConditionOf> {
+    let events: String = row.get("failed_events")?;
     let health = Health {
-        state: HealthState::parse(&text("health_state")?).ok_or_else(|| unknown("health_state"))?,
+        state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
         consecutive_failures: row.get("consecutive_failures")?,
-        last_success_at: time("last_success_at")?,
-        last_failure_at: time("last_failure_at")?,
+        last_success_at: row.optional_time("last_success_at")?,
+        last_failure_at: row.optional_time("last_failure_at")?,
         last_response_status: row.get("last_response_status")?,
         last_error: row.get("last_error")?,
     };
     Ok(ConditionOf {
-        endpoint_id: EndpointId::from_store(text("id")?),
-        tenant: Tenant {
-            merchant_id: MerchantId::from_store(text("merchant_id")?),
-            livemode: row.get("livemode")?,
-        },
-        status: EndpointStatus::parse(&text("status")?).ok_or_else(|| unknown("status"))?,
+        endpoint_id: EndpointId::from_store(row.get("id")?),
+        tenant: row.tenant()?,
+        status: row.word("webhook_endpoints.status", EndpointStatus::parse)?,
         deleted: row.get("deleted")?,
         retry_schedule: retry_schedule(row)?,
         alerted: row.get("alerted")?,
         condition: Condition {
             health,
-            first_failure_at: time("first_failure_at")?,
+            first_failure_at: row.optional_time("first_failure_at")?,
             failed_events: events.split_whitespace().map(|id| EventId::from_store(id.to_owned())).collect(),
             hold: Hold {
-                until: time("held_until")?,
+                until: row.optional_time("held_until")?,
                 step: row.get("hold_step")?,
-                since: time("hold_since")?,
+                since: row.optional_time("hold_since")?,
                 reason: held_reason(row)?,
                 asked: row.get("hold_asked")?,
                 regained: row.get("hold_regained")?,

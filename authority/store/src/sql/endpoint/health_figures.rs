@@ -9,7 +9,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::transaction::Tx;
@@ -24,7 +24,7 @@ impl Tx {
         now: Timestamp,
         since: Timestamp,
         sample: i64,
-    ) -> Result<BTreeMap<EndpointId, EndpointFigures>, StoreError> {
+    ) -> Result<BTreeMap<EndpointId, EndpointFigures>> {
         let mut figures = self.recent(tenant, since).await?;
         self.add_waiting(tenant, now, &mut figures).await?;
         for (endpoint, figures) in &mut figures {
@@ -41,7 +41,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         since: Timestamp,
-    ) -> Result<BTreeMap<EndpointId, EndpointFigures>, StoreError> {
+    ) -> Result<BTreeMap<EndpointId, EndpointFigures>> {
         let ids: Vec<String> = query(
             "SELECT id FROM webhook_endpoints WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
         )
@@ -67,7 +67,7 @@ impl Tx {
         tenant: &Tenant,
         now: Timestamp,
         figures: &mut BTreeMap<EndpointId, EndpointFigures>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut query = Query::new("SELECT e.endpoint_id, ");
         query.push(COUNTED).push(
             "FROM (SELECT id AS endpoint_id FROM webhook_endpoints \
@@ -81,25 +81,18 @@ impl Tx {
             let Some(figures) = figures.get_mut(&endpoint) else { continue };
             figures.pending = row.get("pending")?;
             figures.due = row.get("due")?;
-            figures.oldest_pending_at = row.get::<Option<i64>>("oldest")?.map(Timestamp::from_ms);
-            figures.first_due_at = row.get::<Option<i64>>("first_due")?.map(Timestamp::from_ms);
+            figures.oldest_pending_at = row.optional_time("oldest")?;
+            figures.first_due_at = row.optional_time("first_due")?;
         }
         Ok(())
     }
 
-    async fn durations(
-        &mut self,
-        endpoint: &EndpointId,
-        since: Timestamp,
-        sample: i64,
-    ) -> Result<Vec<i64>, StoreError> {
+    async fn durations(&mut self, endpoint: &EndpointId, since: Timestamp, sample: i64) -> Result<Vec<i64>> {
         Ok(query(
             "SELECT duration_ms FROM attempts WHERE endpoint_id = $1 AND started_at >= $2 \
              ORDER BY started_at DESC LIMIT $3",
         )
-        .bind(endpoint.as_str())
-        .bind(since.as_ms())
-        .bind(sample)
+        .binds((endpoint.as_str(), since.as_ms(), sample))
         .read(&mut self.conn)
         .await?)
     }

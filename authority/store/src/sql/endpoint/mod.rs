@@ -17,13 +17,12 @@ use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::ports::{Bounds, SealedOption, Written};
 use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
 use crate::sql::endpoint::sealed::column;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::tx::one_row;
 
 /// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +91,7 @@ impl Tx {
         tenant: &Tenant,
         endpoint: &Endpoint,
         secret: &SealedSecret,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         query(
             "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
                  disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
@@ -106,33 +105,19 @@ impl Tx {
         )
         .bind(endpoint.id.as_str())
         .bind_tenant(tenant)
-        .bind(&endpoint.url)
-        .bind(&endpoint.description)
-        .bind(serde_json::to_string(&endpoint.enabled_events)?)
-        .bind(endpoint.status.as_str())
-        .bind(endpoint.disabled_reason.map(DisabledReason::as_str))
-        .bind(endpoint.disabled_at.map(Timestamp::as_ms))
-        .bind(&endpoint.api_version)
-        .bind(&endpoint.secret_hint)
-        .bind(endpoint.health.state.as_str())
-        .bind(endpoint.health.consecutive_failures)
-        .bind(serde_json::to_string(&endpoint.metadata)?)
-        .bind(endpoint.resource_version)
-        .bind(endpoint.created_at.as_ms())
-        .bind(endpoint.updated_at.as_ms())
-        .bind(endpoint.max_in_flight.own)
-        .bind(endpoint.signature_profile.as_str())
-        .bind(serde_json::to_string(&endpoint.header_names)?)
-        .bind(endpoint.timeout_ms)
-        .bind(endpoint.retry_schedule.as_str())
-        .bind(fingerprint(endpoint))
+        .binds((&endpoint.url, &endpoint.description, serde_json::to_string(&endpoint.enabled_events)?))
+        .binds((endpoint.status.as_str(), endpoint.disabled_reason.map(DisabledReason::as_str)))
+        .binds((endpoint.disabled_at.map(Timestamp::as_ms), &endpoint.api_version, &endpoint.secret_hint))
+        .binds((endpoint.health.state.as_str(), endpoint.health.consecutive_failures))
+        .binds((serde_json::to_string(&endpoint.metadata)?, endpoint.resource_version))
+        .binds((endpoint.created_at.as_ms(), endpoint.updated_at.as_ms(), endpoint.max_in_flight.own))
+        .binds((endpoint.signature_profile.as_str(), serde_json::to_string(&endpoint.header_names)?))
+        .binds((endpoint.timeout_ms, endpoint.retry_schedule.as_str(), fingerprint(endpoint)))
         .bind(certificate_expiry(endpoint))
         .write(&mut self.conn)
         .await?;
         query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
-            .bind(endpoint.id.as_str())
-            .bind(secret.version)
-            .bind(secret.sealed.as_slice())
+            .binds((endpoint.id.as_str(), secret.version, secret.sealed.as_slice()))
             .write(&mut self.conn)
             .await?;
         self.note_written(written(tenant, &endpoint.id, None, endpoint.resource_version));
@@ -140,21 +125,17 @@ impl Tx {
     }
 
     /// One endpoint.
-    pub async fn endpoint_get(
-        &mut self,
-        tenant: &Tenant,
-        id: &EndpointId,
-    ) -> Result<Option<Endpoint>, StoreError> {
+    pub async fn endpoint_get(&mut self, tenant: &Tenant, id: &EndpointId) -> Result<Option<Endpoint>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
         query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| endpoint(&row)).transpose()
+        row.as_ref().map(endpoint).transpose()
     }
 
     /// How many endpoints the tenant has.
-    pub async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
+    pub async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64> {
         Ok(query(
             "SELECT COUNT(*) FROM webhook_endpoints \
              WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
@@ -171,7 +152,7 @@ impl Tx {
         status: &[String],
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, Endpoint)>, StoreError> {
+    ) -> Result<Vec<(i64, Endpoint)>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM webhook_endpoints WHERE merchant_id = ");
         query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
@@ -187,7 +168,7 @@ impl Tx {
 
     /// The enabled endpoints of the tenant and of the platform: the recipients of an event that commits now (contract
     /// 7.8).
-    pub async fn endpoints_enabled(&mut self, tenant: &Tenant) -> Result<Vec<Subscriber>, StoreError> {
+    pub async fn endpoints_enabled(&mut self, tenant: &Tenant) -> Result<Vec<Subscriber>> {
         let operator = Tenant::operator();
         let rows: Vec<(String, String, String)> = query(
             "SELECT id, enabled_events, merchant_id FROM webhook_endpoints \
@@ -195,8 +176,7 @@ impl Tx {
                  AND deleted_at IS NULL AND status = 'enabled' ORDER BY created_sequence",
         )
         .bind_tenant(tenant)
-        .bind(operator.merchant_id.as_str())
-        .bind(operator.livemode)
+        .binds((operator.merchant_id.as_str(), operator.livemode))
         .about(&[])
         .read(&mut self.conn)
         .await?;
@@ -213,7 +193,7 @@ impl Tx {
     }
 
     /// Any stored secret, to check whether the key-encryption key fits this database.
-    pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>, StoreError> {
+    pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>> {
         let row = query("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1")
             .read_optional::<Row>(&mut self.conn)
             .await?;
@@ -222,9 +202,9 @@ impl Tx {
     }
 
     /// Writes the next version of an endpoint.
-    pub async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), StoreError> {
+    pub async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<()> {
         self.recall(&endpoint.id);
-        let done = query(
+        query(
             "UPDATE webhook_endpoints SET url = $5, description = $6, enabled_events = $7, status = $8, \
                  disabled_reason = $9, disabled_at = $10, secret_hint = $11, previous_secret_expires_at = $12, \
                  secret_rotated_at = $13, health_state = $14, consecutive_failures = $15, metadata = $16, \
@@ -249,29 +229,17 @@ impl Tx {
         )
         .bind(endpoint.id.as_str())
         .bind_tenant(tenant)
-        .bind(endpoint.resource_version)
-        .bind(&endpoint.url)
-        .bind(&endpoint.description)
-        .bind(serde_json::to_string(&endpoint.enabled_events)?)
-        .bind(endpoint.status.as_str())
+        .binds((endpoint.resource_version, &endpoint.url, &endpoint.description))
+        .binds((serde_json::to_string(&endpoint.enabled_events)?, endpoint.status.as_str()))
         .bind(endpoint.disabled_reason.map(DisabledReason::as_str))
-        .bind(endpoint.disabled_at.map(Timestamp::as_ms))
-        .bind(&endpoint.secret_hint)
+        .binds((endpoint.disabled_at.map(Timestamp::as_ms), &endpoint.secret_hint))
         .bind(endpoint.previous_secret_expires_at.map(Timestamp::as_ms))
-        .bind(endpoint.secret_rotated_at.map(Timestamp::as_ms))
-        .bind(endpoint.health.state.as_str())
-        .bind(endpoint.health.consecutive_failures)
-        .bind(serde_json::to_string(&endpoint.metadata)?)
-        .bind(endpoint.updated_at.as_ms())
-        .bind(endpoint.max_in_flight.own)
-        .bind(serde_json::to_string(&endpoint.header_names)?)
-        .bind(endpoint.timeout_ms)
-        .bind(endpoint.retry_schedule.as_str())
-        .bind(fingerprint(endpoint))
-        .bind(certificate_expiry(endpoint))
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "webhook endpoint")?;
+        .binds((endpoint.secret_rotated_at.map(Timestamp::as_ms), endpoint.health.state.as_str()))
+        .binds((endpoint.health.consecutive_failures, serde_json::to_string(&endpoint.metadata)?))
+        .binds((endpoint.updated_at.as_ms(), endpoint.max_in_flight.own))
+        .binds((serde_json::to_string(&endpoint.header_names)?, endpoint.timeout_ms))
+        .binds((endpoint.retry_schedule.as_str(), fingerprint(endpoint), certificate_expiry(endpoint)))
+        .write_one(&mut self.conn, "webhook endpoint").await?;
         let version = endpoint.resource_version;
         self.note_written(written(tenant, &endpoint.id, Some(version - 1), version));
         Ok(())
@@ -284,15 +252,14 @@ impl Tx {
         id: &EndpointId,
         option: SealedOption,
         sealed: Option<&[u8]>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.recall(id);
         let mut query = Query::new("UPDATE webhook_endpoints SET ");
         query.push(column(option)).push(" = ").push_bind(sealed);
         query.push(" WHERE id = ").push_bind(id.as_str());
         query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
-        let done = query.write(&mut self.conn).await?;
-        one_row(done, "webhook endpoint")
+        query.write_one(&mut self.conn, "webhook endpoint").await
     }
 
     /// Hides version `version` of an endpoint from its merchant for ever, and deletes its secrets and headers.
@@ -302,9 +269,9 @@ impl Tx {
         id: &EndpointId,
         version: i64,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.recall(id);
-        let done = query(
+        query(
             "UPDATE webhook_endpoints SET deleted_at = $5, status = 'disabled', \
                  disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $5), \
                  previous_secret_expires_at = NULL, header_names = '[]', headers_sealed = NULL, \
@@ -314,11 +281,8 @@ impl Tx {
         )
         .bind(id.as_str())
         .bind_tenant(tenant)
-        .bind(version)
-        .bind(now.as_ms())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "webhook endpoint")?;
+        .binds((version, now.as_ms()))
+        .write_one(&mut self.conn, "webhook endpoint").await?;
         self.note_written(written(tenant, id, Some(version), version + 1));
         query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1")
             .bind(id.as_str())

@@ -7,7 +7,7 @@ use authority_domain::delivery::Trigger;
 use authority_domain::id::DeliveryId;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Value, query};
 use crate::ports::{Missed, RecoveryJob};
 use crate::sql::transaction::Tx;
@@ -18,7 +18,7 @@ impl Tx {
         &mut self,
         job: &RecoveryJob,
         missed: &[(DeliveryId, Missed)],
-    ) -> Result<BTreeSet<String>, StoreError> {
+    ) -> Result<BTreeSet<String>> {
         if missed.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -48,7 +48,7 @@ impl Tx {
         job: &RecoveryJob,
         missing: &[&(DeliveryId, Missed)],
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut query = Query::new(
             "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, lease_token = NULL, \
                  lease_until = NULL, updated_at = ",
@@ -73,7 +73,7 @@ impl Tx {
         job: &RecoveryJob,
         missing: &[&(DeliveryId, Missed)],
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let endpoint = job.recovery.endpoint_id.as_str();
         let last: i64 =
             query("SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = $1")

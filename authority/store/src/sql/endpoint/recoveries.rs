@@ -9,7 +9,7 @@ use authority_domain::id::{DeliveryId, EndpointId, MerchantId, RecoveryId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::ports::{Missed, Stretch};
 use crate::sql::transaction::Tx;
@@ -55,7 +55,7 @@ const SELECT: &str = "SELECT id, merchant_id, livemode, endpoint_id, status, sin
 
 impl Tx {
     /// Adds a recovery.
-    pub async fn recovery_insert(&mut self, job: &RecoveryJob) -> Result<(), StoreError> {
+    pub async fn recovery_insert(&mut self, job: &RecoveryJob) -> Result<()> {
         let RecoveryJob { recovery, tenant, stretch, counted_to, walked_to } = job;
         query(
             "INSERT INTO endpoint_recoveries (id, merchant_id, livemode, endpoint_id, status, since, until, types, \
@@ -64,19 +64,11 @@ impl Tx {
         )
         .bind(recovery.id.as_str())
         .bind_tenant(tenant)
-        .bind(recovery.endpoint_id.as_str())
-        .bind(recovery.status.as_str())
-        .bind(recovery.since.as_ms())
+        .binds((recovery.endpoint_id.as_str(), recovery.status.as_str(), recovery.since.as_ms()))
         .bind(recovery.until.map(Timestamp::as_ms))
-        .bind(recovery.types.as_ref().map(serde_json::to_string).transpose()?)
-        .bind(stretch.above)
-        .bind(stretch.below - 1)
-        .bind(*counted_to)
-        .bind(*walked_to)
-        .bind(recovery.matched)
-        .bind(recovery.enqueued)
-        .bind(recovery.created_at.as_ms())
-        .bind(recovery.updated_at.as_ms())
+        .binds((recovery.types.as_ref().map(serde_json::to_string).transpose()?, stretch.above))
+        .binds((stretch.below - 1, *counted_to, *walked_to, recovery.matched, recovery.enqueued))
+        .binds((recovery.created_at.as_ms(), recovery.updated_at.as_ms()))
         .bind(recovery.finished_at.map(Timestamp::as_ms))
         .write(&mut self.conn)
         .await?;
@@ -84,16 +76,12 @@ impl Tx {
     }
 
     /// One recovery of the tenant, including recoveries of a deleted endpoint.
-    pub async fn recovery_get(
-        &mut self,
-        tenant: &Tenant,
-        id: &RecoveryId,
-    ) -> Result<Option<Recovery>, StoreError> {
+    pub async fn recovery_get(&mut self, tenant: &Tenant, id: &RecoveryId) -> Result<Option<Recovery>> {
         let mut query = Query::new(SELECT);
         query.push("id = ").push_bind(id.as_str());
         query.push(" AND ").push_tenant(tenant);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
-        Ok(row.map(|row| job(&row)).transpose()?.map(|job| job.recovery))
+        Ok(row.as_ref().map(job).transpose()?.map(|job| job.recovery))
     }
 
     /// Stops a recovery; false when it had ended already.
@@ -102,8 +90,8 @@ impl Tx {
         tenant: &Tenant,
         id: &RecoveryId,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let done = query(
+    ) -> Result<bool> {
+        Ok(query(
             "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $4, updated_at = $4 \
              WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND status = 'running'",
         )
@@ -111,8 +99,8 @@ impl Tx {
         .bind_tenant(tenant)
         .bind(now.as_ms())
         .write(&mut self.conn)
-        .await?;
-        Ok(done > 0)
+        .await?
+            > 0)
     }
 
     /// Up to `limit` running recoveries of all tenants, by (endpoint, id) after that position.
@@ -120,7 +108,7 @@ impl Tx {
         &mut self,
         after: Option<(&EndpointId, &RecoveryId)>,
         limit: i64,
-    ) -> Result<Vec<RecoveryJob>, StoreError> {
+    ) -> Result<Vec<RecoveryJob>> {
         let mut query = Query::new(SELECT);
         query.push("status = 'running'");
         if let Some((endpoint, id)) = after {
@@ -138,7 +126,7 @@ impl Tx {
         endpoint: &EndpointId,
         now: Timestamp,
         limit: i64,
-    ) -> Result<RecoveryBacklog, StoreError> {
+    ) -> Result<RecoveryBacklog> {
         let row: (i64, i64) = query(
             "SELECT COUNT(*), COUNT(CASE WHEN next_attempt_at <= $4 THEN 1 END) FROM ( \
                  SELECT next_attempt_at FROM deliveries WHERE endpoint_id = $1 AND merchant_id = $2 AND livemode = $3 \
@@ -146,8 +134,7 @@ impl Tx {
         )
         .bind(endpoint.as_str())
         .bind_tenant(tenant)
-        .bind(now.as_ms())
-        .bind(limit)
+        .binds((now.as_ms(), limit))
         .read_one(&mut self.conn)
         .await?;
         Ok(RecoveryBacklog { waiting: row.0, due: row.1 })
@@ -161,30 +148,23 @@ impl Tx {
         counted_to: i64,
         found: i64,
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let done = query(
+    ) -> Result<bool> {
+        Ok(query(
             "UPDATE endpoint_recoveries SET counted_to = $5, matched = matched + $6, updated_at = $7 \
              WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND counted_to = $4 AND status = 'running'",
         )
         .bind(job.recovery.id.as_str())
         .bind_tenant(&job.tenant)
-        .bind(job.counted_to)
-        .bind(counted_to)
-        .bind(found)
-        .bind(now.as_ms())
+        .binds((job.counted_to, counted_to, found, now.as_ms()))
         .write(&mut self.conn)
-        .await?;
-        Ok(done > 0)
+        .await?
+            > 0)
     }
 
     /// Makes deliveries, due at `now`, of what is still missing, and completes a recovery that has reached its end. A
     /// pending delivery of the same event is cancelled, so that the event is not sent twice. Returns how many were
     /// made; `None`, and nothing written, when the recovery has changed since it was read.
-    pub async fn recovery_step(
-        &mut self,
-        step: &RecoveryStep,
-        now: Timestamp,
-    ) -> Result<Option<i64>, StoreError> {
+    pub async fn recovery_step(&mut self, step: &RecoveryStep, now: Timestamp) -> Result<Option<i64>> {
         let RecoveryStep { job, missed, walked_to } = step;
         let arrived = self.arrived(job, missed).await?;
         let missing: Vec<&(DeliveryId, Missed)> =
@@ -200,11 +180,7 @@ impl Tx {
         )
         .bind(job.recovery.id.as_str())
         .bind_tenant(&job.tenant)
-        .bind(job.walked_to)
-        .bind(*walked_to)
-        .bind(made)
-        .bind(now.as_ms())
-        .bind(ends)
+        .binds((job.walked_to, *walked_to, made, now.as_ms(), ends))
         .write(&mut self.conn)
         .await?;
         if done == 0 {
@@ -219,13 +195,7 @@ impl Tx {
     }
 }
 
-fn job(row: &Row) -> Result<RecoveryJob, StoreError> {
-    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
-        Ok(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms))
-    };
-    let required =
-        |name: &str| -> Result<Timestamp, StoreError> { Ok(Timestamp::from_ms(row.get::<i64>(name)?)) };
-    let unknown = || StoreError::Broken("endpoint_recoveries.status holds an unknown word".to_owned());
+fn job(row: &Row) -> Result<RecoveryJob> {
     let types = row.get::<Option<String>>("types")?;
     let livemode = row.get("livemode")?;
     Ok(RecoveryJob {
@@ -233,15 +203,15 @@ fn job(row: &Row) -> Result<RecoveryJob, StoreError> {
             id: RecoveryId::from_store(row.get("id")?),
             endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
             livemode,
-            status: RecoveryStatus::parse(row.get("status")?).ok_or_else(unknown)?,
-            since: required("since")?,
-            until: time("until")?,
+            status: row.word("endpoint_recoveries.status", RecoveryStatus::parse)?,
+            since: row.time("since")?,
+            until: row.optional_time("until")?,
             types: types.map(|types| serde_json::from_str(&types)).transpose()?,
             matched: row.get("matched")?,
             enqueued: row.get("enqueued")?,
-            created_at: required("created_at")?,
-            updated_at: required("updated_at")?,
-            finished_at: time("finished_at")?,
+            created_at: row.time("created_at")?,
+            updated_at: row.time("updated_at")?,
+            finished_at: row.optional_time("finished_at")?,
         },
         tenant: Tenant { merchant_id: MerchantId::from_store(row.get("merchant_id")?), livemode },
         stretch: Stretch { above: row.get("after_sequence")?, below: row.get::<i64>("last_sequence")? + 1 },

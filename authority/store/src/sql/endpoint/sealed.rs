@@ -8,7 +8,7 @@
 
 use authority_domain::id::EndpointId;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::ports::SealedSecret;
 use crate::sql::endpoint::rows::sealed_secret;
@@ -48,7 +48,7 @@ impl Tx {
         &mut self,
         after: Option<&SecretPosition>,
         limit: i64,
-    ) -> Result<Vec<(EndpointId, SealedSecret)>, StoreError> {
+    ) -> Result<Vec<(EndpointId, SealedSecret)>> {
         let mut query = Query::new("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets");
         if let Some((endpoint, version)) = after {
             query.push(" WHERE (endpoint_id, version) > (").push_bind(endpoint.as_str());
@@ -67,17 +67,14 @@ impl Tx {
         (endpoint, version): &SecretPosition,
         old: &[u8],
         new: &[u8],
-    ) -> Result<bool, StoreError> {
-        let done = query(
+    ) -> Result<bool> {
+        Ok(query(
             "UPDATE endpoint_secrets SET sealed = $4 WHERE endpoint_id = $1 AND version = $2 AND sealed = $3",
         )
-        .bind(endpoint.as_str())
-        .bind(*version)
-        .bind(old)
-        .bind(new)
+        .binds((endpoint.as_str(), *version, old, new))
         .write(&mut self.conn)
-        .await?;
-        Ok(done == 1)
+        .await?
+            == 1)
     }
 
     /// Up to `limit` values of this option after `after`, by endpoint.
@@ -86,7 +83,7 @@ impl Tx {
         option: SealedOption,
         after: Option<&EndpointId>,
         limit: i64,
-    ) -> Result<Vec<(EndpointId, Vec<u8>)>, StoreError> {
+    ) -> Result<Vec<(EndpointId, Vec<u8>)>> {
         let column = column(option);
         let mut query = Query::new("SELECT id, ");
         query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
@@ -105,14 +102,13 @@ impl Tx {
         endpoint: &EndpointId,
         old: &[u8],
         new: &[u8],
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let column = column(option);
         let mut query = Query::new("UPDATE webhook_endpoints SET ");
         query.push(column).push(" = ").push_bind(new);
         query.push(" WHERE id = ").push_bind(endpoint.as_str());
         query.push(" AND ").push(column).push(" = ").push_bind(old);
-        let done = query.write(&mut self.conn).await?;
-        Ok(done == 1)
+        Ok(query.write(&mut self.conn).await? == 1)
     }
 
     /// Up to `limit` stored answers with a sealed body after `after`, by position.
@@ -120,7 +116,7 @@ impl Tx {
         &mut self,
         after: Option<&AnswerPosition>,
         limit: i64,
-    ) -> Result<Vec<(AnswerPosition, String)>, StoreError> {
+    ) -> Result<Vec<(AnswerPosition, String)>> {
         // Quotes inside a body are escaped, so this finds only the member itself.
         let mut query = Query::new(
             "SELECT merchant_id, livemode, key, answer FROM idempotency WHERE answer LIKE '%\"sealed\":\"%'",
@@ -145,18 +141,14 @@ impl Tx {
         (merchant, livemode, key): &AnswerPosition,
         old: &str,
         new: &str,
-    ) -> Result<bool, StoreError> {
-        let done = query(
+    ) -> Result<bool> {
+        Ok(query(
             "UPDATE idempotency SET answer = $5 \
              WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND answer = $4",
         )
-        .bind(merchant.as_str())
-        .bind(*livemode)
-        .bind(key.as_str())
-        .bind(old)
-        .bind(new)
+        .binds((merchant.as_str(), *livemode, key.as_str(), old, new))
         .write(&mut self.conn)
-        .await?;
-        Ok(done == 1)
+        .await?
+            == 1)
     }
 }

@@ -6,19 +6,14 @@ use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, query};
 use crate::ports::SealedSecret;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::tx::one_row;
 
 impl Tx {
     /// The version of the endpoint's newest secret.
-    pub async fn secret_version(
-        &mut self,
-        tenant: &Tenant,
-        endpoint: &EndpointId,
-    ) -> Result<i64, StoreError> {
+    pub async fn secret_version(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<i64> {
         Ok(query(
             "SELECT s.version FROM endpoint_secrets s JOIN webhook_endpoints e ON e.id = s.endpoint_id \
              WHERE e.id = $1 AND e.merchant_id = $2 AND e.livemode = $3 ORDER BY s.version DESC LIMIT 1",
@@ -38,38 +33,30 @@ impl Tx {
         newest: &SealedSecret,
         previous_until: Timestamp,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         query(
             "UPDATE endpoint_secrets SET expires_at = $3 WHERE endpoint_id = $1 AND version = $2 \
              AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.merchant_id = $4 AND e.livemode = $5)",
         )
-        .bind(endpoint.as_str())
-        .bind(newest.version - 1)
-        .bind(previous_until.as_ms())
+        .binds((endpoint.as_str(), newest.version - 1, previous_until.as_ms()))
         .bind_tenant(tenant)
         .write(&mut self.conn)
         .await?;
         query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND (version < $2 OR expires_at <= $3)")
-            .bind(endpoint.as_str())
-            .bind(newest.version - 1)
-            .bind(now.as_ms())
+            .binds((endpoint.as_str(), newest.version - 1, now.as_ms()))
             .write(&mut self.conn)
             .await?;
-        let done = query(
+        query(
             "INSERT INTO endpoint_secrets (endpoint_id, version, sealed) SELECT id, $2, $3 FROM webhook_endpoints \
              WHERE id = $1 AND merchant_id = $4 AND livemode = $5 AND deleted_at IS NULL",
         )
-        .bind(endpoint.as_str())
-        .bind(newest.version)
-        .bind(newest.sealed.as_slice())
+        .binds((endpoint.as_str(), newest.version, newest.sealed.as_slice()))
         .bind_tenant(tenant)
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "signing secret")
+        .write_one(&mut self.conn, "signing secret").await
     }
 
     /// Removes every secret but the newest.
-    pub async fn secret_retire(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<(), StoreError> {
+    pub async fn secret_retire(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<()> {
         query(
             "DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND expires_at IS NOT NULL \
              AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.merchant_id = $2 AND e.livemode = $3)",
@@ -82,16 +69,11 @@ impl Tx {
     }
 
     /// Removes up to `limit` expired secrets, of any merchant, and ends the overlaps; returns the endpoints.
-    pub async fn secrets_expire(
-        &mut self,
-        now: Timestamp,
-        limit: i64,
-    ) -> Result<Vec<EndpointId>, StoreError> {
+    pub async fn secrets_expire(&mut self, now: Timestamp, limit: i64) -> Result<Vec<EndpointId>> {
         let due: Vec<(String, i64)> = query(
             "SELECT endpoint_id, version FROM endpoint_secrets WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",
         )
-        .bind(now.as_ms())
-        .bind(limit)
+        .binds((now.as_ms(), limit))
         .read(&mut self.conn)
         .await?;
         if due.is_empty() {
@@ -99,8 +81,7 @@ impl Tx {
         }
         for (endpoint, version) in &due {
             query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND version = $2")
-                .bind(endpoint)
-                .bind(*version)
+                .binds((endpoint, *version))
                 .write(&mut self.conn)
                 .await?;
         }

@@ -16,7 +16,7 @@ use authority_domain::id::{EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
 
@@ -43,11 +43,7 @@ const TEST: &str = "webhook.test";
 
 impl Tx {
     /// The last sequence of its stream when the endpoint was made: its events come after. 0 for an unknown endpoint.
-    pub async fn endpoint_begins_after(
-        &mut self,
-        tenant: &Tenant,
-        endpoint: &EndpointId,
-    ) -> Result<i64, StoreError> {
+    pub async fn endpoint_begins_after(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<i64> {
         let after: Option<i64> = query(
             "SELECT created_after FROM webhook_endpoints WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
         )
@@ -59,7 +55,7 @@ impl Tx {
     }
 
     /// The first sequence whose event was created at `time` or later; the one after the newest when there is none.
-    pub async fn sequence_at(&mut self, tenant: &Tenant, time: Timestamp) -> Result<i64, StoreError> {
+    pub async fn sequence_at(&mut self, tenant: &Tenant, time: Timestamp) -> Result<i64> {
         // Times never decrease along the stream and sequences have no gaps, so the sequence is found by binary
         // search.
         Ok(query(
@@ -89,7 +85,7 @@ impl Tx {
         wanted: &Wanted,
         stretch: Stretch,
         limit: i64,
-    ) -> Result<Vec<UndeliveredEvent>, StoreError> {
+    ) -> Result<Vec<UndeliveredEvent>> {
         let mut query = Query::new("SELECT v.sequence, v.id, v.type, v.created_at");
         for (column, name) in [("status", "status"), ("failure_reason", "reason")] {
             query.push(", (SELECT d.").push(column).push(" FROM deliveries d WHERE d.event_id = v.id");
@@ -111,7 +107,7 @@ impl Tx {
         endpoint: &EndpointId,
         wanted: &Wanted,
         stretch: Stretch,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64> {
         let mut query = Query::new("SELECT COUNT(*)");
         push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
         Ok(query.read_one(&mut self.conn).await?)
@@ -125,7 +121,7 @@ impl Tx {
         wanted: &Wanted,
         stretch: Stretch,
         limit: i64,
-    ) -> Result<Vec<Missed>, StoreError> {
+    ) -> Result<Vec<Missed>> {
         let mut query = Query::new("SELECT v.sequence, v.id, v.type");
         push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
         query.push(" ORDER BY v.sequence LIMIT ").push_bind(limit);
@@ -176,17 +172,14 @@ fn push_undelivered(
     query.push_bind(endpoint.to_string()).push(" LIMIT 1) IS NULL");
 }
 
-fn undelivered(row: &Row) -> Result<UndeliveredEvent, StoreError> {
-    let unknown = || StoreError::Broken("a delivery holds an unknown word".to_owned());
-    let reason = row.get::<Option<String>>("reason")?;
-    let reason = reason.map(|word| FailureReason::parse(&word).ok_or_else(unknown)).transpose()?;
-    let status = row.get::<Option<String>>("status")?;
-    let status = status.map(|word| DeliveryStatus::parse(&word).ok_or_else(unknown)).transpose()?;
+fn undelivered(row: &Row) -> Result<UndeliveredEvent> {
+    let reason = row.optional_word("reason", FailureReason::parse)?;
+    let status = row.optional_word("status", DeliveryStatus::parse)?;
     Ok(UndeliveredEvent {
         event_id: EventId::from_store(row.get("id")?),
         event_type: row.get("type")?,
         sequence: row.get("sequence")?,
-        created_at: Timestamp::from_ms(row.get("created_at")?),
+        created_at: row.time("created_at")?,
         reason: UndeliveredReason::of(status.map(|status| (status, reason))),
     })
 }

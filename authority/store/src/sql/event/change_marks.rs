@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Row, query};
 use crate::sql::endpoint::day_figures::ENDPOINTS;
 use crate::sql::transaction::Tx;
@@ -34,7 +34,7 @@ const NEWEST_EVENTS: &str = "SELECT id FROM events ORDER BY id DESC LIMIT 64";
 
 impl Tx {
     /// Of a tenant: its events, and of its endpoints the settings, the condition, the attempts and the recoveries.
-    pub async fn tenant_mark(&mut self, tenant: &Tenant) -> Result<String, StoreError> {
+    pub async fn tenant_mark(&mut self, tenant: &Tenant) -> Result<String> {
         let last: Option<i64> =
             query("SELECT last_sequence FROM streams WHERE merchant_id = $1 AND livemode = $2")
                 .bind_tenant(tenant)
@@ -59,7 +59,7 @@ impl Tx {
     }
 
     /// Of everybody: the newest events, the attempts, the operator's open alerts and the audit log.
-    pub async fn platform_mark(&mut self) -> Result<String, StoreError> {
+    pub async fn platform_mark(&mut self) -> Result<String> {
         let events: Vec<String> = query(NEWEST_EVENTS).read(&mut self.conn).await?;
         let attempts: (Option<i64>, Option<i64>) =
             query(ATTEMPTS).bind(ENDPOINTS).read_one(&mut self.conn).await?;
@@ -68,8 +68,7 @@ impl Tx {
             "SELECT COUNT(*), CAST(SUM(count) AS BIGINT), MAX(id) FROM alerts \
              WHERE merchant_id = $1 AND livemode = $2 AND closed_at IS NULL",
         )
-        .bind(operator.merchant_id.as_str())
-        .bind(operator.livemode)
+        .binds((operator.merchant_id.as_str(), operator.livemode))
         .read_one(&mut self.conn)
         .await?;
         let written: Option<String> = query("SELECT MAX(id) FROM audit_log").read_one(&mut self.conn).await?;

@@ -3,12 +3,10 @@
 use authority_domain::id::CheckpointId;
 use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
 use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::tx::one_row;
 
 const SELECT: &str = "SELECT id, livemode, stream, name, cursor, position, resource_version, created_sequence, \
      created_at, updated_at FROM checkpoints WHERE merchant_id = ";
@@ -21,12 +19,8 @@ fn of_tenant(tenant: &Tenant) -> Query<'static> {
 }
 
 impl Tx {
-    async fn checkpoint_insert(
-        &mut self,
-        tenant: &Tenant,
-        checkpoint: &Checkpoint,
-    ) -> Result<(), StoreError> {
-        let done = query(
+    async fn checkpoint_insert(&mut self, tenant: &Tenant, checkpoint: &Checkpoint) -> Result<()> {
+        query(
             "INSERT INTO checkpoints (id, merchant_id, livemode, stream, name, cursor, position, resource_version, \
                  created_at, updated_at, created_sequence) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, \
@@ -35,35 +29,22 @@ impl Tx {
         )
         .bind(checkpoint.id.as_str())
         .bind_tenant(tenant)
-        .bind(checkpoint.stream.as_str())
-        .bind(&checkpoint.name)
-        .bind(&checkpoint.cursor)
-        .bind(checkpoint.position)
-        .bind(checkpoint.created_at.as_ms())
-        .bind(checkpoint.updated_at.as_ms())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "checkpoint")
+        .binds((checkpoint.stream.as_str(), &checkpoint.name, &checkpoint.cursor, checkpoint.position))
+        .binds((checkpoint.created_at.as_ms(), checkpoint.updated_at.as_ms()))
+        .write_one(&mut self.conn, "checkpoint").await
     }
 
-    async fn checkpoint_update(
-        &mut self,
-        tenant: &Tenant,
-        checkpoint: &Checkpoint,
-    ) -> Result<(), StoreError> {
-        let done = query(
+    async fn checkpoint_update(&mut self, tenant: &Tenant, checkpoint: &Checkpoint) -> Result<()> {
+        query(
             "UPDATE checkpoints SET cursor = $4, position = $5, resource_version = $6, updated_at = $7 \
              WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $6 - 1",
         )
         .bind(checkpoint.id.as_str())
         .bind_tenant(tenant)
-        .bind(&checkpoint.cursor)
-        .bind(checkpoint.position)
-        .bind(checkpoint.resource_version)
+        .binds((&checkpoint.cursor, checkpoint.position, checkpoint.resource_version))
         .bind(checkpoint.updated_at.as_ms())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "checkpoint")
+        .write_one(&mut self.conn, "checkpoint")
+        .await
     }
 }
 
@@ -74,15 +55,15 @@ impl Tx {
         tenant: &Tenant,
         stream: CheckpointStream,
         name: &str,
-    ) -> Result<Option<Checkpoint>, StoreError> {
+    ) -> Result<Option<Checkpoint>> {
         let mut query = of_tenant(tenant);
         query.push(" AND stream = ").push_bind(stream.as_str()).push(" AND name = ").push_bind(name);
         let row = query.about(&[]).read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| checkpoint(&row)).transpose()
+        row.as_ref().map(checkpoint).transpose()
     }
 
     /// How many the tenant has, in both feeds.
-    pub async fn checkpoint_count(&mut self, tenant: &Tenant) -> Result<i64, StoreError> {
+    pub async fn checkpoint_count(&mut self, tenant: &Tenant) -> Result<i64> {
         Ok(query("SELECT COUNT(*) FROM checkpoints WHERE merchant_id = $1 AND livemode = $2")
             .bind_tenant(tenant)
             .about(&[])
@@ -91,11 +72,7 @@ impl Tx {
     }
 
     /// Writes a version of a checkpoint: the first one inserts it, a later one replaces the version before it.
-    pub async fn checkpoint_put(
-        &mut self,
-        tenant: &Tenant,
-        checkpoint: &Checkpoint,
-    ) -> Result<(), StoreError> {
+    pub async fn checkpoint_put(&mut self, tenant: &Tenant, checkpoint: &Checkpoint) -> Result<()> {
         match checkpoint.resource_version {
             1 => self.checkpoint_insert(tenant, checkpoint).await,
             _ => self.checkpoint_update(tenant, checkpoint).await,
@@ -111,7 +88,7 @@ impl Tx {
         name: Option<&str>,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, Checkpoint)>, StoreError> {
+    ) -> Result<Vec<(i64, Checkpoint)>> {
         let mut query = of_tenant(tenant);
         query.push_in("stream", streams);
         if let Some(name) = name {
@@ -126,9 +103,8 @@ impl Tx {
     }
 }
 
-fn checkpoint(row: &Row) -> Result<Checkpoint, StoreError> {
-    let stream = CheckpointStream::parse(row.get("stream")?)
-        .ok_or_else(|| StoreError::Broken("checkpoints.stream holds an unknown word".to_owned()))?;
+fn checkpoint(row: &Row) -> Result<Checkpoint> {
+    let stream = row.word("checkpoints.stream", CheckpointStream::parse)?;
     Ok(Checkpoint {
         id: CheckpointId::from_store(row.get("id")?),
         name: row.get("name")?,
@@ -137,7 +113,7 @@ fn checkpoint(row: &Row) -> Result<Checkpoint, StoreError> {
         position: row.get("position")?,
         resource_version: row.get("resource_version")?,
         livemode: row.get("livemode")?,
-        created_at: Timestamp::from_ms(row.get("created_at")?),
-        updated_at: Timestamp::from_ms(row.get("updated_at")?),
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
     })
 }

@@ -11,14 +11,14 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, Row, query};
+use crate::Result;
+use crate::driver::{Query, Row, query};
 use crate::ports::{Page, Subscriber};
 use crate::shards::ShardSet;
 use crate::sql::event::streams::waits_under;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 use crate::sql::transaction::{Tx, bodies};
 
 /// The sequence numbers that a transaction reserves for its events, and the endpoints that may want the events.
@@ -47,8 +47,8 @@ pub struct StreamRange {
 static STREAMS: Table = Table {
     order: TableOrder::Stream,
     touches: Touches::Each("stream"),
-    into: "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)",
-    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int, Kind::Int],
+    columns: columns!(into "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)";
+        Text, Bool, Int, Int, Int),
     form: Form::Select("v.column1, v.column2, v.column3, v.column4"),
     rest: "WHERE v.column5 = COALESCE((SELECT s.last_sequence FROM streams s \
              WHERE s.merchant_id = v.column1 AND s.livemode = v.column2), 0) \
@@ -60,20 +60,9 @@ static STREAMS: Table = Table {
 static EVENTS: Table = Table {
     order: TableOrder::Event,
     touches: Touches::Any,
-    into: "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body, request_id, \
-         traceparent)",
-    columns: &[
-        Kind::Text,
-        Kind::Bool,
-        Kind::Int,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-    ],
+    columns: columns!("events":
+        merchant_id Text, livemode Bool, sequence Int, id Text, type Text, resource_id Text, created_at Int,
+        body Text, request_id Text, traceparent Text),
     form: Form::Insert,
     rest: "",
     together: Together::Apart,
@@ -88,7 +77,7 @@ impl Tx {
         tenant: &Tenant,
         count: i64,
         now: Timestamp,
-    ) -> Result<StreamPosition, StoreError> {
+    ) -> Result<StreamPosition> {
         self.need_turns(ShardSet::of(&tenant.merchant_id))?;
         let mut found = match self.conn.cache.stream(tenant) {
             Some(stream) => stream.clone(),
@@ -118,7 +107,7 @@ impl Tx {
     }
 
     /// Announces whose streams will be read next, so that they can be read together. No result depends on it.
-    pub async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<(), StoreError> {
+    pub async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<()> {
         self.need_turns(tenants.iter().map(|tenant| &tenant.merchant_id).collect())?;
         let unknown = |tenant: &&&Tenant| {
             self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))
@@ -134,7 +123,7 @@ impl Tx {
     }
 
     /// Adds events; their bytes never change again.
-    pub async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<(), StoreError> {
+    pub async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<()> {
         for event in events {
             self.conn.buffer(
                 &EVENTS,
@@ -164,7 +153,7 @@ impl Tx {
         filter: &EventFilter,
         after: i64,
         limit: i64,
-    ) -> Result<Page<String>, StoreError> {
+    ) -> Result<Page<String>> {
         // One type has an index, in which the events of that type stand in their order. Several have not.
         let (one_type, types) = match filter.types.as_slice() {
             [one] => (Some(one), [].as_slice()),
@@ -193,7 +182,7 @@ impl Tx {
     }
 
     /// The stored bytes of one event.
-    pub async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>, StoreError> {
+    pub async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>> {
         Ok(query("SELECT body FROM events WHERE id = $1 AND merchant_id = $2 AND livemode = $3")
             .bind(id.as_str())
             .bind_tenant(tenant)
@@ -202,7 +191,7 @@ impl Tx {
     }
 
     /// The range of events that the tenant's stream still has.
-    pub async fn stream_range(&mut self, tenant: &Tenant) -> Result<StreamRange, StoreError> {
+    pub async fn stream_range(&mut self, tenant: &Tenant) -> Result<StreamRange> {
         let row = query(
             "SELECT (SELECT MIN(sequence) FROM events WHERE merchant_id = $1 AND livemode = $2) AS oldest, \
                     (SELECT last_sequence FROM streams WHERE merchant_id = $1 AND livemode = $2) AS latest",

@@ -14,7 +14,7 @@ use authority_domain::id::{EventId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
 
@@ -35,11 +35,7 @@ pub struct OldEvent {
 
 impl Tx {
     /// Up to `limit` streams after `after`, in the order of merchant and mode.
-    pub async fn retention_streams(
-        &mut self,
-        after: Option<&Tenant>,
-        limit: i64,
-    ) -> Result<Vec<Tenant>, StoreError> {
+    pub async fn retention_streams(&mut self, after: Option<&Tenant>, limit: i64) -> Result<Vec<Tenant>> {
         let mut query = Query::new("SELECT merchant_id, livemode FROM streams");
         if let Some(after) = after {
             query.push(" WHERE (merchant_id, livemode) > (").push_bind(after.merchant_id.as_str());
@@ -52,11 +48,7 @@ impl Tx {
     }
 
     /// The oldest `limit` events of a stream, oldest first.
-    pub async fn retention_oldest(
-        &mut self,
-        tenant: &Tenant,
-        limit: i64,
-    ) -> Result<Vec<OldEvent>, StoreError> {
+    pub async fn retention_oldest(&mut self, tenant: &Tenant, limit: i64) -> Result<Vec<OldEvent>> {
         let rows = query(
             "SELECT v.sequence, v.id, v.created_at, \
                  (SELECT CAST(COALESCE(SUM(d.attempt_count + 1), 0) AS BIGINT) FROM deliveries d \
@@ -73,7 +65,7 @@ impl Tx {
             Ok(OldEvent {
                 sequence: row.get("sequence")?,
                 id: EventId::from_store(row.get("id")?),
-                created_at: Timestamp::from_ms(row.get("created_at")?),
+                created_at: row.time("created_at")?,
                 rows: row.get("rows_of_it")?,
                 pending: row.get::<i64>("pending")? > 0,
             })
@@ -88,7 +80,7 @@ impl Tx {
         tenant: &Tenant,
         through: i64,
         before: Timestamp,
-    ) -> Result<u64, StoreError> {
+    ) -> Result<u64> {
         let rows: Vec<(String, i64)> = query(
             "SELECT id, created_at FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence <= $3",
         )
@@ -114,22 +106,20 @@ impl Tx {
         .bind(through)
         .write(&mut self.conn)
         .await?;
-        let removed = query("DELETE FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence <= $3")
+        Ok(query("DELETE FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence <= $3")
             .bind_tenant(tenant)
             .bind(through)
             .write(&mut self.conn)
-            .await?;
-        Ok(removed)
+            .await?)
     }
 
     /// Removes up to `limit` ended deliveries of an event that were not made with it (replays, recoveries), with
     /// their attempts. For an event that was sent again so often that its rows are too many for one transaction.
-    pub async fn retention_thin(&mut self, event: &EventId, limit: i64) -> Result<u64, StoreError> {
+    pub async fn retention_thin(&mut self, event: &EventId, limit: i64) -> Result<u64> {
         let ended: Vec<String> = query(
             "SELECT id FROM deliveries WHERE event_id = $1 AND triggered_by <> 'event' AND status <> 'pending' LIMIT $2",
         )
-        .bind(event.as_str())
-        .bind(limit)
+        .binds((event.as_str(), limit))
         .read(&mut self.conn)
         .await?;
         let removed = u64::try_from(ended.len()).unwrap_or(u64::MAX);
@@ -138,22 +128,20 @@ impl Tx {
     }
 
     /// Removes up to `limit` figures from before `before` (see [`crate::ports::HealthFigures`]).
-    pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
-        let removed = query(
+    pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
+        Ok(query(
             "DELETE FROM endpoint_figures WHERE (endpoint_id, since) IN ( \
                  SELECT endpoint_id, since FROM endpoint_figures WHERE since < $1 ORDER BY since LIMIT $2)",
         )
-        .bind(before.as_ms())
-        .bind(limit)
+        .binds((before.as_ms(), limit))
         .write(&mut self.conn)
-        .await?;
-        Ok(removed)
+        .await?)
     }
 }
 
 impl Tx {
     /// Removes deliveries and their attempts.
-    async fn remove_deliveries(&mut self, ids: Vec<String>) -> Result<(), StoreError> {
+    async fn remove_deliveries(&mut self, ids: Vec<String>) -> Result<()> {
         // Far below SQLite's 32,766 parameters.
         for ids in ids.chunks(1_000) {
             for (table, column) in [("attempts", "delivery_id"), ("deliveries", "id")] {

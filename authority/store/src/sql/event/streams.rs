@@ -14,7 +14,7 @@ use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row};
 use crate::hand_off::DispatchHandle;
 use crate::ports::{Bounds, DispatchTarget, Subscriber};
@@ -30,7 +30,7 @@ pub(crate) fn waits_under(tenant: &Tenant) -> String {
 
 impl Tx {
     /// Reads the position of a stream and its subscribers.
-    pub(crate) async fn stream(&mut self, tenant: &Tenant, now: Timestamp) -> Result<Stream, StoreError> {
+    pub(crate) async fn stream(&mut self, tenant: &Tenant, now: Timestamp) -> Result<Stream> {
         let stream = match self.streams(&[tenant], now).await?.remove(tenant) {
             Some(stream) => stream,
             None => Stream {
@@ -49,7 +49,7 @@ impl Tx {
         &mut self,
         tenants: &[&Tenant],
         now: Timestamp,
-    ) -> Result<HashMap<Tenant, Stream>, StoreError> {
+    ) -> Result<HashMap<Tenant, Stream>> {
         let dispatch = self.job.dispatch.clone().filter(|dispatch| dispatch.slots.has_room());
         let query = question(tenants, dispatch.as_deref().map(|dispatch| (dispatch, now)));
         let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
@@ -149,7 +149,7 @@ fn subscribers(
     tenant: &Tenant,
     dispatch: Option<&DispatchHandle>,
     now: Timestamp,
-) -> Result<Vec<Subscriber>, StoreError> {
+) -> Result<Vec<Subscriber>> {
     let mut subscribers: Vec<Subscriber> = Vec::new();
     for row in rows {
         let Some(id) = row.get::<Option<&str>>(4)? else { continue };
@@ -173,19 +173,17 @@ fn subscribers(
 }
 
 /// How the endpoint of a row is reached; `None` when it has no secret to sign with.
-fn reach(row: &Row, dispatch: &DispatchHandle, now: Timestamp) -> Result<Option<DispatchTarget>, StoreError> {
+fn reach(row: &Row, dispatch: &DispatchHandle, now: Timestamp) -> Result<Option<DispatchTarget>> {
     if row.get::<Option<i64>>("version")?.is_none() {
         return Ok(None);
     }
     let hold = Hold {
-        until: row.get::<Option<i64>>("held_until")?.map(Timestamp::from_ms),
+        until: row.optional_time("held_until")?,
         step: row.get("hold_step")?,
         regained: row.get("hold_regained")?,
         ..Hold::default()
     };
-    let health = HealthState::parse(row.get("health_state")?).ok_or_else(|| {
-        StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
-    })?;
+    let health = row.word("webhook_endpoints.health_state", HealthState::parse)?;
     let in_flight: i64 = row.get("in_flight")?;
     let cap = cap(&hold, health, now);
     let bounds = Bounds { capped: cap.is_some(), ..bounds_of(row, dispatch.max_in_flight)? };

@@ -6,10 +6,10 @@ use authority_domain::id::RequestId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Row, query};
+use crate::driver::{Row, query};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, upsert};
+use crate::{Result, StoreError};
 
 /// The scope within which an idempotency key names one write (contract 4.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,28 +61,17 @@ pub(crate) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
 static IDEMPOTENCY: Table = Table {
     order: TableOrder::Idempotency,
     touches: Touches::Each("idempotency record"),
-    into: "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, created_at, \
-        expires_at)",
-    columns: &[
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Bytes,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-    ],
+    columns: columns!("idempotency":
+        merchant_id Text, livemode Bool, key Text, fingerprint Bytes, operation Text, answer Text,
+        request_id Text, created_at Int, expires_at Int),
     form: Form::Insert,
-    rest: "ON CONFLICT (merchant_id, livemode, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
-             operation = excluded.operation, answer = excluded.answer, request_id = excluded.request_id, \
-             created_at = excluded.created_at, expires_at = excluded.expires_at \
-         WHERE idempotency.expires_at <= excluded.created_at",
+    rest: upsert!("merchant_id, livemode, key": fingerprint, operation, answer, request_id, created_at,
+        expires_at;
+        "WHERE idempotency.expires_at <= excluded.created_at"),
     together: Together::Apart,
 };
 
-fn fingerprint(stored: Vec<u8>) -> Result<[u8; 32], StoreError> {
+fn fingerprint(stored: Vec<u8>) -> Result<[u8; 32]> {
     let broken = |_| StoreError::Broken("idempotency.fingerprint is not 32 bytes".to_owned());
     stored.try_into().map_err(broken)
 }
@@ -99,7 +88,7 @@ impl Tx {
         scope: &KeyScope,
         key: &str,
         now: Timestamp,
-    ) -> Result<Option<([u8; 32], String)>, StoreError> {
+    ) -> Result<Option<([u8; 32], String)>> {
         let (merchant_id, livemode) = columns(scope);
         let waits_under = waits_under(&merchant_id, livemode, key);
         if let Some(known) = self.conn.cache.key(&waits_under) {
@@ -112,10 +101,7 @@ impl Tx {
             "SELECT fingerprint, answer FROM idempotency \
              WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND expires_at > $4",
         )
-        .bind(merchant_id)
-        .bind(livemode)
-        .bind(key)
-        .bind(now.as_ms())
+        .binds((merchant_id, livemode, key, now.as_ms()))
         .about(&[waits_under])
         .read_optional::<Row>(&mut self.conn)
         .await?;
@@ -124,7 +110,7 @@ impl Tx {
     }
 
     /// Stores an answer; replaces one that has expired.
-    pub async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
+    pub async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<()> {
         let (merchant_id, livemode) = columns(&record.scope);
         self.conn.buffer(
             &IDEMPOTENCY,
@@ -151,16 +137,14 @@ impl Tx {
     }
 
     /// Removes up to `limit` answers that have expired; returns how many.
-    pub async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64, StoreError> {
-        let done = query(
+    pub async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
+        Ok(query(
             "DELETE FROM idempotency WHERE (merchant_id, livemode, key) IN ( \
                  SELECT merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \
                  ORDER BY expires_at LIMIT $2)",
         )
-        .bind(now.as_ms())
-        .bind(limit)
+        .binds((now.as_ms(), limit))
         .write(&mut self.conn)
-        .await?;
-        Ok(done)
+        .await?)
     }
 }

@@ -19,7 +19,7 @@ use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
 
@@ -43,7 +43,7 @@ pub struct InspectedPayments {
 
 impl Tx {
     /// The guards of the schema for events that are missing or switched off.
-    pub async fn inspect_missing_guards(&mut self) -> Result<Vec<String>, StoreError> {
+    pub async fn inspect_missing_guards(&mut self) -> Result<Vec<String>> {
         let dialect = self.conn.dialect();
         let present: Vec<String> = query(dialect.guards_present).read(&mut self.conn).await?;
         let missing = dialect.guards.iter().filter(|guard| !present.iter().any(|name| name == *guard));
@@ -55,17 +55,16 @@ impl Tx {
         &mut self,
         after: Option<&MerchantId>,
         limit: i64,
-    ) -> Result<Vec<MerchantId>, StoreError> {
+    ) -> Result<Vec<MerchantId>> {
         let ids: Vec<String> = query("SELECT id FROM merchants WHERE id > $1 ORDER BY id LIMIT $2")
-            .bind(after.map_or("", MerchantId::as_str))
-            .bind(limit)
+            .binds((after.map_or("", MerchantId::as_str), limit))
             .read(&mut self.conn)
             .await?;
         Ok(ids.into_iter().map(MerchantId::from_store).collect())
     }
 
     /// The counter row that gives the next event its sequence number.
-    pub async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>, StoreError> {
+    pub async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>> {
         let row: Option<(i64, i64, i64)> = query(
             "SELECT last_sequence, last_created_at, removed_through FROM streams WHERE merchant_id = $1 AND livemode = $2",
         )
@@ -80,7 +79,7 @@ impl Tx {
     }
 
     /// The endpoints that the tenant's events may go to.
-    pub async fn inspect_subscriptions(&mut self, tenant: &Tenant) -> Result<Vec<Subscription>, StoreError> {
+    pub async fn inspect_subscriptions(&mut self, tenant: &Tenant) -> Result<Vec<Subscription>> {
         let rows: Vec<(String, String, String, i64)> = query(
             "SELECT id, status, enabled_events, subscribed_after FROM webhook_endpoints \
              WHERE merchant_id = $1 AND livemode = $2",
@@ -105,14 +104,13 @@ impl Tx {
         tenant: &Tenant,
         after: i64,
         limit: i64,
-    ) -> Result<Vec<EventHead>, StoreError> {
+    ) -> Result<Vec<EventHead>> {
         let rows = query(
             "SELECT id, sequence, type, created_at FROM events \
              WHERE merchant_id = $1 AND livemode = $2 AND sequence > $3 ORDER BY sequence LIMIT $4",
         )
         .bind_tenant(tenant)
-        .bind(after)
-        .bind(limit)
+        .binds((after, limit))
         .read::<Row>(&mut self.conn)
         .await?;
         let head = |row: &Row| {
@@ -120,14 +118,14 @@ impl Tx {
                 id: EventId::from_store(row.get("id")?),
                 sequence: row.get("sequence")?,
                 event_type: row.get("type")?,
-                created_at: Timestamp::from_ms(row.get("created_at")?),
+                created_at: row.time("created_at")?,
             })
         };
         rows.iter().map(head).collect()
     }
 
     /// The deliveries that were made with these events, under any owner.
-    pub async fn inspect_deliveries(&mut self, events: &[EventId]) -> Result<Vec<EventDelivery>, StoreError> {
+    pub async fn inspect_deliveries(&mut self, events: &[EventId]) -> Result<Vec<EventDelivery>> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
@@ -157,16 +155,14 @@ impl Tx {
         tenant: &Tenant,
         (resource, sequence): (&str, i64),
         limit: i64,
-    ) -> Result<Vec<StoredEvent>, StoreError> {
+    ) -> Result<Vec<StoredEvent>> {
         let rows = query(
             "SELECT id, sequence, type, resource_id, created_at, body FROM events \
              WHERE merchant_id = $1 AND livemode = $2 AND (resource_id, sequence) > ($3, $4) \
              ORDER BY resource_id, sequence LIMIT $5",
         )
         .bind_tenant(tenant)
-        .bind(resource)
-        .bind(sequence)
-        .bind(limit)
+        .binds((resource, sequence, limit))
         .read::<Row>(&mut self.conn)
         .await?;
         let event = |row: &Row| {
@@ -175,7 +171,7 @@ impl Tx {
                 sequence: row.get("sequence")?,
                 event_type: row.get("type")?,
                 resource_id: row.get("resource_id")?,
-                created_at: Timestamp::from_ms(row.get("created_at")?),
+                created_at: row.time("created_at")?,
                 body: row.get("body")?,
             })
         };
@@ -188,7 +184,7 @@ impl Tx {
         tenant: &Tenant,
         kind: RecordKind,
         ids: &[&str],
-    ) -> Result<Vec<StoredRecord>, StoreError> {
+    ) -> Result<Vec<StoredRecord>> {
         records::of_kind(&mut self.conn, tenant, kind, ids).await
     }
 
@@ -199,7 +195,7 @@ impl Tx {
         kind: RecordKind,
         made_after: i64,
         limit: i64,
-    ) -> Result<Vec<String>, StoreError> {
+    ) -> Result<Vec<String>> {
         records::untold(&mut self.conn, tenant, kind, made_after, limit).await
     }
 
@@ -209,7 +205,7 @@ impl Tx {
         tenant: &Tenant,
         after: Option<&OrderNumber>,
         limit: i64,
-    ) -> Result<InspectedOrders, StoreError> {
+    ) -> Result<InspectedOrders> {
         orders::page(&mut self.conn, tenant, after, limit).await
     }
 
@@ -219,16 +215,12 @@ impl Tx {
         tenant: &Tenant,
         after: &str,
         limit: i64,
-    ) -> Result<InspectedPayments, StoreError> {
+    ) -> Result<InspectedPayments> {
         orders::payments_without_order(&mut self.conn, tenant, after, limit).await
     }
 
     /// The shares with these ids by which the tenant sees orders of others, in any order.
-    pub async fn inspect_shares(
-        &mut self,
-        tenant: &Tenant,
-        ids: &[&str],
-    ) -> Result<Vec<StoredShare>, StoreError> {
+    pub async fn inspect_shares(&mut self, tenant: &Tenant, ids: &[&str]) -> Result<Vec<StoredShare>> {
         shares::shares(&mut self.conn, tenant, ids).await
     }
 
@@ -239,12 +231,12 @@ impl Tx {
         tenant: &Tenant,
         made_after: i64,
         limit: i64,
-    ) -> Result<Vec<String>, StoreError> {
+    ) -> Result<Vec<String>> {
         shares::untold(&mut self.conn, tenant, made_after, limit).await
     }
 
     /// The number of active shares of its orders according to the tenant's stream, and the number of rows.
-    pub async fn inspect_share_count(&mut self, tenant: &Tenant) -> Result<(i64, i64), StoreError> {
+    pub async fn inspect_share_count(&mut self, tenant: &Tenant) -> Result<(i64, i64)> {
         shares::counted(&mut self.conn, tenant).await
     }
 }

@@ -12,7 +12,7 @@ use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;
 use serde::de::DeserializeOwned;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::ports::{InspectedOrders, InspectedPayments};
 use crate::sql::transaction::write_buffer::BufferedConnection;
@@ -23,14 +23,13 @@ pub(crate) async fn page(
     tenant: &Tenant,
     after: Option<&OrderNumber>,
     limit: i64,
-) -> Result<InspectedOrders, StoreError> {
+) -> Result<InspectedOrders> {
     let rows: Vec<(String, String)> = query(
         "SELECT order_number, body FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number > $3 \
          ORDER BY order_number LIMIT $4",
     )
     .bind_tenant(tenant)
-    .bind(after.map_or("", OrderNumber::as_str))
-    .bind(limit)
+    .binds((after.map_or("", OrderNumber::as_str), limit))
     .read(conn)
     .await?;
     let next = rows.last().map(|(number, _)| OrderNumber::from_store(number.clone()));
@@ -59,14 +58,13 @@ pub(crate) async fn payments_without_order(
     tenant: &Tenant,
     after: &str,
     limit: i64,
-) -> Result<InspectedPayments, StoreError> {
+) -> Result<InspectedPayments> {
     let rows: Vec<(String, String)> = query(
         "SELECT id, body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number IS NULL \
          AND amount_captured > 0 AND id > $3 ORDER BY id LIMIT $4",
     )
     .bind_tenant(tenant)
-    .bind(after)
-    .bind(limit)
+    .binds((after, limit))
     .read(conn)
     .await?;
     let mut query = Query::new("SELECT body FROM refunds WHERE merchant_id = ");
@@ -97,7 +95,7 @@ async fn bodies(
     table: &'static str,
     tenant: &Tenant,
     orders: &[&str],
-) -> Result<BTreeMap<String, Vec<String>>, StoreError> {
+) -> Result<BTreeMap<String, Vec<String>>> {
     let mut query = Query::new("SELECT order_number, body FROM ");
     query.push(table);
     of_orders(&mut query, tenant, orders);
@@ -115,7 +113,7 @@ async fn lines(
     conn: &mut BufferedConnection,
     tenant: &Tenant,
     orders: &[&str],
-) -> Result<BTreeMap<String, Vec<OrderLineRow>>, StoreError> {
+) -> Result<BTreeMap<String, Vec<OrderLineRow>>> {
     let mut query = Query::new(
         "SELECT order_number, id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity, \
              marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines",
@@ -142,7 +140,7 @@ async fn references(
     conn: &mut BufferedConnection,
     tenant: &Tenant,
     orders: &[&str],
-) -> Result<BTreeMap<String, Vec<ReferenceRow>>, StoreError> {
+) -> Result<BTreeMap<String, Vec<ReferenceRow>>> {
     let mut query = Query::new("SELECT order_number, system, id FROM external_references");
     of_orders(&mut query, tenant, orders);
     let mut found: BTreeMap<String, Vec<ReferenceRow>> = BTreeMap::new();

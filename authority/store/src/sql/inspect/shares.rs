@@ -4,7 +4,7 @@ use authority_domain::invariants::StoredShare;
 use authority_domain::partner::share::ShareStatus;
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::write_buffer::BufferedConnection;
 
@@ -13,7 +13,7 @@ pub(crate) async fn shares(
     conn: &mut BufferedConnection,
     tenant: &Tenant,
     ids: &[&str],
-) -> Result<Vec<StoredShare>, StoreError> {
+) -> Result<Vec<StoredShare>> {
     let mut query = Query::new(
         "SELECT s.id, s.status, s.partner_sequence, c.status = 'revoked' AS connection_ended, c.shares_to_end, \
              o.resource_version, t.removed_through >= s.owner_sequence AS owner_forgot, \
@@ -38,9 +38,8 @@ pub(crate) async fn shares(
     query.read::<Row>(conn).await?.iter().map(share).collect()
 }
 
-fn share(row: &Row) -> Result<StoredShare, StoreError> {
-    let status = ShareStatus::parse(row.get("status")?)
-        .ok_or_else(|| StoreError::Broken("order_shares.status holds an unknown word".to_owned()))?;
+fn share(row: &Row) -> Result<StoredShare> {
+    let status = row.word("order_shares.status", ShareStatus::parse)?;
     let forgot: bool = row.get("owner_forgot")?;
     let parcels: i64 = row.get("parcels")?;
     Ok(StoredShare {
@@ -62,7 +61,7 @@ pub(crate) async fn untold(
     tenant: &Tenant,
     made_after: i64,
     limit: i64,
-) -> Result<Vec<String>, StoreError> {
+) -> Result<Vec<String>> {
     Ok(query(
         "SELECT s.id FROM order_shares s WHERE s.partner_id = $1 AND s.livemode = $2 AND s.partner_sequence > $3 \
              AND NOT EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = s.partner_id AND e.livemode = s.livemode \
@@ -70,17 +69,13 @@ pub(crate) async fn untold(
          ORDER BY s.partner_sequence LIMIT $4",
     )
     .bind_tenant(tenant)
-    .bind(made_after)
-    .bind(limit)
+    .binds((made_after, limit))
     .read(conn)
     .await?)
 }
 
 /// The number of active shares according to the tenant's stream, and the true number.
-pub(crate) async fn counted(
-    conn: &mut BufferedConnection,
-    tenant: &Tenant,
-) -> Result<(i64, i64), StoreError> {
+pub(crate) async fn counted(conn: &mut BufferedConnection, tenant: &Tenant) -> Result<(i64, i64)> {
     Ok(query(
         "SELECT COALESCE((SELECT active_shares FROM streams WHERE merchant_id = $1 AND livemode = $2), 0), \
              (SELECT COUNT(*) FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND status = 'active')",

@@ -6,10 +6,10 @@ use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
 use crate::driver::{Query, Row, query};
 use crate::sql::merchant::api_keys::{COLUMNS, record};
 use crate::sql::transaction::Tx;
+use crate::{Result, StoreError};
 
 /// An operator's key as it is stored.
 #[derive(Clone, Debug)]
@@ -26,10 +26,7 @@ pub struct OperatorKeyRecord {
 
 impl Tx {
     /// The key with this hash and its merchant.
-    pub async fn api_key_by_hash(
-        &mut self,
-        hash: &[u8; 32],
-    ) -> Result<Option<(ApiKeyRecord, Merchant)>, StoreError> {
+    pub async fn api_key_by_hash(&mut self, hash: &[u8; 32]) -> Result<Option<(ApiKeyRecord, Merchant)>> {
         let mut query = Query::new("SELECT ");
         query
             .push(COLUMNS)
@@ -37,45 +34,36 @@ impl Tx {
         query.push(" WHERE k.hash = ").push_bind(hash.as_slice());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };
-        let merchant: String = row.get("merchant")?;
-        Ok(Some((record(&row)?, serde_json::from_str(&merchant)?)))
+        Ok(Some((record(&row)?, row.record("merchant")?)))
     }
 
     /// Adds an operator key.
-    pub async fn operator_key_insert(&mut self, key: &OperatorKeyRecord) -> Result<(), StoreError> {
+    pub async fn operator_key_insert(&mut self, key: &OperatorKeyRecord) -> Result<()> {
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
         query(
             "INSERT INTO operator_keys (id, hash, name, display, scopes, revoked_at, created_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
-        .bind(key.id.as_str())
-        .bind(key.hash.as_slice())
-        .bind(&key.name)
-        .bind(&key.display)
-        .bind(scopes.join(" "))
-        .bind(key.revoked_at.map(Timestamp::as_ms))
-        .bind(key.created_at.as_ms())
+        .binds((key.id.as_str(), key.hash.as_slice(), &key.name, &key.display, scopes.join(" ")))
+        .binds((key.revoked_at.map(Timestamp::as_ms), key.created_at.as_ms()))
         .write(&mut self.conn)
         .await?;
         Ok(())
     }
 
     /// The operator key with this hash.
-    pub async fn operator_key_by_hash(
-        &mut self,
-        hash: &[u8; 32],
-    ) -> Result<Option<OperatorKeyRecord>, StoreError> {
+    pub async fn operator_key_by_hash(&mut self, hash: &[u8; 32]) -> Result<Option<OperatorKeyRecord>> {
         let row = query(
             "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys WHERE hash = $1",
         )
         .bind(hash.as_slice())
         .read_optional::<Row>(&mut self.conn)
         .await?;
-        row.map(|row| operator_key(&row)).transpose()
+        row.as_ref().map(operator_key).transpose()
     }
 
     /// Every operator key, newest first; there are few.
-    pub async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>, StoreError> {
+    pub async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>> {
         let rows = query(
             "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys ORDER BY id DESC",
         )
@@ -85,17 +73,16 @@ impl Tx {
     }
 
     /// Ends an operator key; false when there is none to end.
-    pub async fn operator_key_revoke(&mut self, id: &KeyId, now: Timestamp) -> Result<bool, StoreError> {
-        let done = query("UPDATE operator_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
-            .bind(id.as_str())
-            .bind(now.as_ms())
+    pub async fn operator_key_revoke(&mut self, id: &KeyId, now: Timestamp) -> Result<bool> {
+        Ok(query("UPDATE operator_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
+            .binds((id.as_str(), now.as_ms()))
             .write(&mut self.conn)
-            .await?;
-        Ok(done == 1)
+            .await?
+            == 1)
     }
 }
 
-pub(crate) fn operator_key(row: &Row) -> Result<OperatorKeyRecord, StoreError> {
+pub(crate) fn operator_key(row: &Row) -> Result<OperatorKeyRecord> {
     let scopes: String = row.get("scopes")?;
     let hash: Vec<u8> = row.get("hash")?;
     Ok(OperatorKeyRecord {
@@ -106,7 +93,7 @@ pub(crate) fn operator_key(row: &Row) -> Result<OperatorKeyRecord, StoreError> {
         name: row.get("name")?,
         display: row.get("display")?,
         scopes: scopes.split(' ').filter_map(OperatorScope::parse).collect(),
-        revoked_at: row.get::<Option<i64>>("revoked_at")?.map(Timestamp::from_ms),
-        created_at: Timestamp::from_ms(row.get("created_at")?),
+        revoked_at: row.optional_time("revoked_at")?,
+        created_at: row.time("created_at")?,
     })
 }

@@ -5,11 +5,10 @@ use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::scope::Scope;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
 use crate::driver::{Query, Row, query};
 use crate::ports::Written;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::tx::one_row;
+use crate::{Result, StoreError};
 
 /// What [`record`] reads, from `api_keys` under the name `k`.
 pub(crate) const COLUMNS: &str = "k.id, k.merchant_id, k.livemode, k.hash, k.name, k.display, k.scopes, k.expires_at, \
@@ -17,26 +16,17 @@ pub(crate) const COLUMNS: &str = "k.id, k.merchant_id, k.livemode, k.hash, k.nam
 
 impl Tx {
     /// Adds a key.
-    pub async fn api_key_insert(&mut self, key: &ApiKeyRecord) -> Result<(), StoreError> {
+    pub async fn api_key_insert(&mut self, key: &ApiKeyRecord) -> Result<()> {
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
         query(
             "INSERT INTO api_keys (id, merchant_id, livemode, hash, name, display, scopes, expires_at, revoked_at, \
              last_used_at, replaced_by, created_by, created_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         )
-        .bind(key.id.as_str())
-        .bind(key.merchant_id.as_str())
-        .bind(key.livemode)
-        .bind(key.hash.as_slice())
-        .bind(&key.name)
-        .bind(&key.display)
-        .bind(scopes.join(" "))
-        .bind(key.expires_at.map(Timestamp::as_ms))
-        .bind(key.revoked_at.map(Timestamp::as_ms))
-        .bind(key.last_used_at.map(Timestamp::as_ms))
-        .bind(key.replaced_by.as_ref().map(KeyId::as_str))
-        .bind(&key.created_by)
-        .bind(key.created_at.as_ms())
+        .binds((key.id.as_str(), key.merchant_id.as_str(), key.livemode, key.hash.as_slice(), &key.name))
+        .binds((&key.display, scopes.join(" "), key.expires_at.map(Timestamp::as_ms)))
+        .binds((key.revoked_at.map(Timestamp::as_ms), key.last_used_at.map(Timestamp::as_ms)))
+        .binds((key.replaced_by.as_ref().map(KeyId::as_str), &key.created_by, key.created_at.as_ms()))
         .write(&mut self.conn)
         .await?;
         self.note_written(written(key));
@@ -44,7 +34,7 @@ impl Tx {
     }
 
     /// One key, of any merchant.
-    pub async fn api_key_get(&mut self, id: &KeyId) -> Result<Option<ApiKeyRecord>, StoreError> {
+    pub async fn api_key_get(&mut self, id: &KeyId) -> Result<Option<ApiKeyRecord>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.id = ").push_bind(id.as_str());
         query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(record).transpose()
@@ -56,7 +46,7 @@ impl Tx {
         merchant: &MerchantId,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<ApiKeyRecord>, StoreError> {
+    ) -> Result<Vec<ApiKeyRecord>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.merchant_id = ").push_bind(merchant.as_str());
         if let Some(before) = before {
@@ -67,28 +57,23 @@ impl Tx {
     }
 
     /// Writes the end of a key: `expires_at`, `revoked_at`, `replaced_by`. No other field of it ever changes.
-    pub async fn api_key_end(&mut self, key: &ApiKeyRecord) -> Result<(), StoreError> {
-        let done =
-            query("UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1")
-                .bind(key.id.as_str())
-                .bind(key.expires_at.map(Timestamp::as_ms))
-                .bind(key.revoked_at.map(Timestamp::as_ms))
-                .bind(key.replaced_by.as_ref().map(KeyId::as_str))
-                .write(&mut self.conn)
-                .await?;
-        one_row(done, "API key")?;
+    pub async fn api_key_end(&mut self, key: &ApiKeyRecord) -> Result<()> {
+        query("UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1")
+            .binds((key.id.as_str(), key.expires_at.map(Timestamp::as_ms)))
+            .binds((key.revoked_at.map(Timestamp::as_ms), key.replaced_by.as_ref().map(KeyId::as_str)))
+            .write_one(&mut self.conn, "API key")
+            .await?;
         self.note_written(written(key));
         Ok(())
     }
 
     /// Records when keys were last used; never an earlier time than the recorded one.
-    pub async fn api_keys_used(&mut self, used: &[(KeyId, Timestamp)]) -> Result<(), StoreError> {
+    pub async fn api_keys_used(&mut self, used: &[(KeyId, Timestamp)]) -> Result<()> {
         for (id, at) in used {
             query(
                 "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)",
             )
-            .bind(id.as_str())
-            .bind(at.as_ms())
+            .binds((id.as_str(), at.as_ms()))
             .write(&mut self.conn)
             .await?;
         }
@@ -96,10 +81,7 @@ impl Tx {
     }
 }
 
-pub(crate) fn record(row: &Row) -> Result<ApiKeyRecord, StoreError> {
-    let time = |name: &str| -> Result<Option<Timestamp>, StoreError> {
-        Ok(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms))
-    };
+pub(crate) fn record(row: &Row) -> Result<ApiKeyRecord> {
     let scopes: String = row.get("scopes")?;
     let hash: Vec<u8> = row.get("hash")?;
     Ok(ApiKeyRecord {
@@ -110,12 +92,12 @@ pub(crate) fn record(row: &Row) -> Result<ApiKeyRecord, StoreError> {
         name: row.get("name")?,
         display: row.get("display")?,
         scopes: scopes.split(' ').filter_map(Scope::parse).collect(),
-        expires_at: time("expires_at")?,
-        revoked_at: time("revoked_at")?,
-        last_used_at: time("last_used_at")?,
+        expires_at: row.optional_time("expires_at")?,
+        revoked_at: row.optional_time("revoked_at")?,
+        last_used_at: row.optional_time("last_used_at")?,
         replaced_by: row.get::<Option<String>>("replaced_by")?.map(KeyId::from_store),
         created_by: row.get("created_by")?,
-        created_at: Timestamp::from_ms(row.get("created_at")?),
+        created_at: row.time("created_at")?,
     })
 }
 

@@ -9,12 +9,11 @@ pub(crate) mod sandbox_clock;
 use authority_domain::id::MerchantId;
 use authority_domain::merchant::Merchant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, query};
 use crate::ports::Written;
 use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::tx::one_row;
 
 /// What narrows the list of merchants. Empty and `None` do not narrow.
 #[derive(Clone, Debug, Default)]
@@ -30,19 +29,14 @@ impl Tx {
     ///
     /// # Errors
     /// [`Conflict(MerchantSlug)`](crate::Constraint::MerchantSlug) when the slug is taken.
-    pub async fn merchant_insert(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
+    pub async fn merchant_insert(&mut self, merchant: &Merchant) -> Result<()> {
         query(
             "INSERT INTO merchants (id, slug, status, body, created_at, updated_at, max_in_flight, dispatch_share_percent) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         )
-        .bind(merchant.id.as_str())
-        .bind(&merchant.slug)
-        .bind(merchant.status.as_str())
-        .bind(serde_json::to_string(merchant)?)
-        .bind(merchant.created_at.as_ms())
-        .bind(merchant.updated_at.as_ms())
-        .bind(merchant.limits.max_in_flight)
-        .bind(merchant.limits.dispatch_share_percent)
+        .binds((merchant.id.as_str(), &merchant.slug, merchant.status.as_str()))
+        .binds((serde_json::to_string(merchant)?, merchant.created_at.as_ms(), merchant.updated_at.as_ms()))
+        .binds((merchant.limits.max_in_flight, merchant.limits.dispatch_share_percent))
         .write(&mut self.conn)
         .await?;
         self.note_written(written(merchant, None));
@@ -50,7 +44,7 @@ impl Tx {
     }
 
     /// One merchant.
-    pub async fn merchant_get(&mut self, id: &MerchantId) -> Result<Option<Merchant>, StoreError> {
+    pub async fn merchant_get(&mut self, id: &MerchantId) -> Result<Option<Merchant>> {
         if let Some(merchant) = self.conn.cache.merchant(id) {
             return Ok(Some(merchant.clone()));
         }
@@ -72,7 +66,7 @@ impl Tx {
         filter: &MerchantFilter,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<Merchant>, StoreError> {
+    ) -> Result<Vec<Merchant>> {
         let mut query = Query::new("SELECT body FROM merchants WHERE TRUE");
         if let Some(before) = before {
             query.push(" AND id < ").push_bind(before);
@@ -87,28 +81,23 @@ impl Tx {
     }
 
     /// Writes the next version of a merchant. Its id and slug never change.
-    pub async fn merchant_update(&mut self, merchant: &Merchant) -> Result<(), StoreError> {
+    pub async fn merchant_update(&mut self, merchant: &Merchant) -> Result<()> {
         self.need_turns(ShardSet::ALL)?;
-        let done = query(
+        query(
             "UPDATE merchants SET status = $3, body = $4, updated_at = $5, max_in_flight = $6, \
                  dispatch_share_percent = $7 WHERE id = $1 AND slug = $2",
         )
-        .bind(merchant.id.as_str())
-        .bind(&merchant.slug)
-        .bind(merchant.status.as_str())
-        .bind(serde_json::to_string(merchant)?)
-        .bind(merchant.updated_at.as_ms())
-        .bind(merchant.limits.max_in_flight)
-        .bind(merchant.limits.dispatch_share_percent)
-        .write(&mut self.conn)
+        .binds((merchant.id.as_str(), &merchant.slug, merchant.status.as_str()))
+        .binds((serde_json::to_string(merchant)?, merchant.updated_at.as_ms()))
+        .binds((merchant.limits.max_in_flight, merchant.limits.dispatch_share_percent))
+        .write_one(&mut self.conn, "merchant")
         .await?;
-        one_row(done, "merchant")?;
         self.note_written(written(merchant, Some(merchant.resource_version - 1)));
         Ok(())
     }
 
     /// The merchant that the sandbox made for `of` to share orders with.
-    pub async fn merchant_counterpart(&mut self, of: &MerchantId) -> Result<Option<Merchant>, StoreError> {
+    pub async fn merchant_counterpart(&mut self, of: &MerchantId) -> Result<Option<Merchant>> {
         let body: Option<String> = query("SELECT body FROM merchants WHERE counterpart_of = $1")
             .bind(of.as_str())
             .read_optional(&mut self.conn)
@@ -117,18 +106,12 @@ impl Tx {
     }
 
     /// Notes that a merchant was made for `of`, which has none yet.
-    pub async fn merchant_counterpart_put(
-        &mut self,
-        id: &MerchantId,
-        of: &MerchantId,
-    ) -> Result<(), StoreError> {
+    pub async fn merchant_counterpart_put(&mut self, id: &MerchantId, of: &MerchantId) -> Result<()> {
         self.need_turns(ShardSet::ALL)?;
-        let done = query("UPDATE merchants SET counterpart_of = $2 WHERE id = $1")
-            .bind(id.as_str())
-            .bind(of.as_str())
-            .write(&mut self.conn)
-            .await?;
-        one_row(done, "merchant")
+        query("UPDATE merchants SET counterpart_of = $2 WHERE id = $1")
+            .binds((id.as_str(), of.as_str()))
+            .write_one(&mut self.conn, "merchant")
+            .await
     }
 }
 

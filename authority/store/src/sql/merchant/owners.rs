@@ -3,7 +3,7 @@
 use authority_domain::id::{CheckoutId, DeliveryId, MerchantId, PaymentId, SubscriptionId};
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::query;
 use crate::sql::transaction::Tx;
 
@@ -22,7 +22,7 @@ pub enum OwnedRecord {
 
 impl Tx {
     /// The tenant of a record, which never changes; `None` when there is no such record.
-    pub async fn owner_of(&mut self, record: &OwnedRecord) -> Result<Option<Tenant>, StoreError> {
+    pub async fn owner_of(&mut self, record: &OwnedRecord) -> Result<Option<Tenant>> {
         let (statement, id) = match record {
             OwnedRecord::Checkout(id) => {
                 ("SELECT merchant_id, livemode FROM checkouts WHERE id = $1", id.as_str())

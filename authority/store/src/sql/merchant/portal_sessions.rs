@@ -1,14 +1,13 @@
 //! Links to the merchant portal and the sessions that they become. The database knows the hash of what a link or a
 //! cookie holds, never the value itself.
 
-use authority_domain::id::{KeyId, MerchantId, PortalSessionId};
+use authority_domain::id::{KeyId, PortalSessionId};
 use authority_domain::merchant::Merchant;
 use authority_domain::merchant::portal_session::PortalSession;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Row, query};
 use crate::ports::Written;
 use crate::sql::transaction::Tx;
@@ -26,20 +25,16 @@ pub struct FoundPortalSession {
 
 impl Tx {
     /// Adds a link.
-    pub async fn portal_session_insert(&mut self, session: &PortalSession) -> Result<(), StoreError> {
+    pub async fn portal_session_insert(&mut self, session: &PortalSession) -> Result<()> {
         let scopes: Vec<&str> = session.scopes.iter().map(|scope| scope.as_str()).collect();
         query(
             "INSERT INTO portal_sessions (id, hash, merchant_id, livemode, scopes, key_id, return_url, created_at, \
              opened_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
-        .bind(session.id.as_str())
-        .bind(session.hash.as_slice())
+        .binds((session.id.as_str(), session.hash.as_slice()))
         .bind_tenant(&session.tenant)
-        .bind(scopes.join(" "))
-        .bind(session.key_id.as_str())
-        .bind(session.return_url.as_deref())
-        .bind(session.created_at.as_ms())
-        .bind(session.opened_at.map(Timestamp::as_ms))
+        .binds((scopes.join(" "), session.key_id.as_str(), session.return_url.as_deref()))
+        .binds((session.created_at.as_ms(), session.opened_at.map(Timestamp::as_ms)))
         .bind(session.expires_at.as_ms())
         .write(&mut self.conn)
         .await?;
@@ -54,10 +49,7 @@ impl Tx {
     }
 
     /// The link or session with this hash.
-    pub async fn portal_session(
-        &mut self,
-        hash: &[u8; 32],
-    ) -> Result<Option<FoundPortalSession>, StoreError> {
+    pub async fn portal_session(&mut self, hash: &[u8; 32]) -> Result<Option<FoundPortalSession>> {
         let row = query(
             "SELECT s.id, s.merchant_id, s.livemode, s.scopes, s.key_id, s.return_url, s.created_at, s.opened_at, \
                  s.expires_at, k.revoked_at, m.body AS merchant FROM portal_sessions s \
@@ -67,11 +59,10 @@ impl Tx {
         .read_optional::<Row>(&mut self.conn)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let merchant: String = row.get("merchant")?;
         Ok(Some(FoundPortalSession {
             session: session(&row, *hash)?,
-            merchant: serde_json::from_str(&merchant)?,
-            key_revoked_at: row.get::<Option<i64>>("revoked_at")?.map(Timestamp::from_ms),
+            merchant: row.record("merchant")?,
+            key_revoked_at: row.optional_time("revoked_at")?,
         }))
     }
 
@@ -82,52 +73,45 @@ impl Tx {
         link: &[u8; 32],
         cookie: &[u8; 32],
         now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let done = query(
+    ) -> Result<bool> {
+        Ok(query(
             "UPDATE portal_sessions SET hash = $2, opened_at = $3 WHERE hash = $1 AND opened_at IS NULL",
         )
-        .bind(link.as_slice())
-        .bind(cookie.as_slice())
-        .bind(now.as_ms())
+        .binds((link.as_slice(), cookie.as_slice(), now.as_ms()))
         .write(&mut self.conn)
-        .await?;
-        Ok(done == 1)
+        .await?
+            == 1)
     }
 
     /// Ends a session.
-    pub async fn portal_session_end(&mut self, id: &PortalSessionId) -> Result<(), StoreError> {
+    pub async fn portal_session_end(&mut self, id: &PortalSessionId) -> Result<()> {
         query("DELETE FROM portal_sessions WHERE id = $1").bind(id.as_str()).write(&mut self.conn).await?;
         Ok(())
     }
 
     /// Removes at most `limit` links and sessions whose time ended before `before`; how many.
-    pub async fn portal_sessions_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
-        let done = query(
+    pub async fn portal_sessions_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
+        Ok(query(
             "DELETE FROM portal_sessions WHERE id IN \
                  (SELECT id FROM portal_sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
         )
-        .bind(before.as_ms())
-        .bind(limit)
+        .binds((before.as_ms(), limit))
         .write(&mut self.conn)
-        .await?;
-        Ok(done)
+        .await?)
     }
 }
 
-fn session(row: &Row, hash: [u8; 32]) -> Result<PortalSession, StoreError> {
+fn session(row: &Row, hash: [u8; 32]) -> Result<PortalSession> {
     let scopes: String = row.get("scopes")?;
     Ok(PortalSession {
         id: PortalSessionId::from_store(row.get("id")?),
         hash,
-        tenant: Tenant {
-            merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-            livemode: row.get("livemode")?,
-        },
+        tenant: row.tenant()?,
         scopes: scopes.split(' ').filter_map(Scope::parse).collect(),
         key_id: KeyId::from_store(row.get("key_id")?),
         return_url: row.get("return_url")?,
-        created_at: Timestamp::from_ms(row.get("created_at")?),
-        opened_at: row.get::<Option<i64>>("opened_at")?.map(Timestamp::from_ms),
-        expires_at: Timestamp::from_ms(row.get("expires_at")?),
+        created_at: row.time("created_at")?,
+        opened_at: row.optional_time("opened_at")?,
+        expires_at: row.time("expires_at")?,
     })
 }

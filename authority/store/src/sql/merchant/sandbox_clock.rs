@@ -5,13 +5,13 @@ use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance, SandboxClock}
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::query;
 use crate::sql::transaction::Tx;
 
 impl Tx {
     /// The clock of a merchant's test mode.
-    pub async fn sandbox_clock(&mut self, merchant: &MerchantId) -> Result<SandboxClock, StoreError> {
+    pub async fn sandbox_clock(&mut self, merchant: &MerchantId) -> Result<SandboxClock> {
         let rows: Vec<(i64, i64)> = query(
             "SELECT advanced_at, seconds FROM sandbox_clock_advances WHERE merchant_id = $1 ORDER BY advanced_at",
         )
@@ -28,15 +28,13 @@ impl Tx {
         &mut self,
         merchant: &MerchantId,
         advance: ClockAdvance,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         query(
             "INSERT INTO sandbox_clock_advances (merchant_id, advanced_at, seconds) VALUES ($1, $2, $3) \
              ON CONFLICT (merchant_id, advanced_at) \
                  DO UPDATE SET seconds = sandbox_clock_advances.seconds + excluded.seconds",
         )
-        .bind(merchant.as_str())
-        .bind(advance.at.as_ms())
-        .bind(advance.seconds)
+        .binds((merchant.as_str(), advance.at.as_ms(), advance.seconds))
         .write(&mut self.conn)
         .await?;
         query(
@@ -44,15 +42,14 @@ impl Tx {
                  (SELECT advanced_at FROM sandbox_clock_advances WHERE merchant_id = $1 \
                   ORDER BY advanced_at DESC LIMIT 1 OFFSET $2)",
         )
-        .bind(merchant.as_str())
-        .bind(ADVANCES_MAX)
+        .binds((merchant.as_str(), ADVANCES_MAX))
         .write(&mut self.conn)
         .await?;
         Ok(())
     }
 
     /// The merchants whose clocks were advanced, by id.
-    pub async fn sandbox_clocks_advanced(&mut self) -> Result<Vec<MerchantId>, StoreError> {
+    pub async fn sandbox_clocks_advanced(&mut self) -> Result<Vec<MerchantId>> {
         let ids: Vec<String> =
             query("SELECT DISTINCT merchant_id FROM sandbox_clock_advances ORDER BY merchant_id")
                 .read(&mut self.conn)
@@ -66,14 +63,13 @@ impl Tx {
         tenant: &Tenant,
         after: Option<&SubscriptionId>,
         limit: i64,
-    ) -> Result<Vec<SubscriptionId>, StoreError> {
+    ) -> Result<Vec<SubscriptionId>> {
         let ids: Vec<String> = query(
             "SELECT id FROM subscriptions WHERE merchant_id = $1 AND livemode = $2 \
                  AND status IN ('trialing', 'active') AND id > $3 ORDER BY id LIMIT $4",
         )
         .bind_tenant(tenant)
-        .bind(after.map_or("", |after| after.as_str()))
-        .bind(limit)
+        .binds((after.map_or("", |after| after.as_str()), limit))
         .read(&mut self.conn)
         .await?;
         Ok(ids.into_iter().map(SubscriptionId::from_store).collect())

@@ -8,7 +8,7 @@ use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
 
@@ -38,7 +38,7 @@ impl Tx {
         tenant: Option<&Tenant>,
         alert: &NewAlert,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let (merchant_id, livemode) = owner(tenant);
         query(
             "INSERT INTO alerts (id, merchant_id, livemode, code, subject, severity, message, count, first_seen_at, \
@@ -48,14 +48,8 @@ impl Tx {
              DO UPDATE SET count = alerts.count + 1, severity = excluded.severity, message = excluded.message, \
                  last_seen_at = excluded.last_seen_at",
         )
-        .bind(alert.id.as_str())
-        .bind(merchant_id)
-        .bind(livemode)
-        .bind(alert.code.as_str())
-        .bind(&alert.subject)
-        .bind(alert.severity.as_str())
-        .bind(&alert.message)
-        .bind(now.as_ms())
+        .binds((alert.id.as_str(), merchant_id, livemode, alert.code.as_str(), &alert.subject))
+        .binds((alert.severity.as_str(), &alert.message, now.as_ms()))
         .write(&mut self.conn)
         .await?;
         Ok(())
@@ -68,17 +62,13 @@ impl Tx {
         code: AlertCode,
         subject: &str,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let (merchant_id, livemode) = owner(tenant);
         query(
             "UPDATE alerts SET closed_at = $5 WHERE merchant_id = $1 AND livemode = $2 AND code = $3 AND subject = $4 \
              AND closed_at IS NULL",
         )
-        .bind(merchant_id)
-        .bind(livemode)
-        .bind(code.as_str())
-        .bind(subject)
-        .bind(now.as_ms())
+        .binds((merchant_id, livemode, code.as_str(), subject, now.as_ms()))
         .write(&mut self.conn)
         .await?;
         Ok(())
@@ -90,17 +80,14 @@ impl Tx {
         tenant: Option<&Tenant>,
         id: &AlertId,
         now: Timestamp,
-    ) -> Result<Option<Alert>, StoreError> {
+    ) -> Result<Option<Alert>> {
         let (merchant_id, livemode) = owner(tenant);
         let row = query(
             "UPDATE alerts SET closed_at = $4 WHERE merchant_id = $1 AND livemode = $2 AND id = $3 \
              AND closed_at IS NULL \
              RETURNING id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at",
         )
-        .bind(merchant_id)
-        .bind(livemode)
-        .bind(id.as_str())
-        .bind(now.as_ms())
+        .binds((merchant_id, livemode, id.as_str(), now.as_ms()))
         .write_returning::<Row>(&mut self.conn)
         .await?;
         row.first().map(alert).transpose()
@@ -112,7 +99,7 @@ impl Tx {
         filter: &AlertFilter,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<Alert>, StoreError> {
+    ) -> Result<Vec<Alert>> {
         let (merchant_id, livemode) = owner(None);
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM alerts WHERE merchant_id = ").push_bind(merchant_id);
@@ -132,19 +119,13 @@ impl Tx {
     }
 
     /// The open alerts, oldest first, at most `limit`.
-    pub async fn alerts_open(
-        &mut self,
-        tenant: Option<&Tenant>,
-        limit: i64,
-    ) -> Result<Vec<Alert>, StoreError> {
+    pub async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>> {
         let (merchant_id, livemode) = owner(tenant);
         let rows = query(
             "SELECT id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at FROM alerts \
              WHERE merchant_id = $1 AND livemode = $2 AND closed_at IS NULL ORDER BY first_seen_at, id LIMIT $3",
         )
-        .bind(merchant_id)
-        .bind(livemode)
-        .bind(limit)
+        .binds((merchant_id, livemode, limit))
         .read::<Row>(&mut self.conn)
         .await?;
         rows.iter().map(alert).collect()
@@ -156,7 +137,7 @@ impl Tx {
         endpoints: &[EndpointId],
         codes: &[AlertCode],
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         if endpoints.is_empty() || codes.is_empty() {
             return Ok(());
         }
@@ -177,7 +158,7 @@ impl Tx {
         endpoint: &EndpointId,
         since: Timestamp,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         // Newest failure first: an endpoint that catches up starts with the oldest, so this reads one row until the
         // end.
         query(
@@ -187,10 +168,7 @@ impl Tx {
                      AND s.endpoint_id = f.endpoint_id AND s.status = 'succeeded') \
                  ORDER BY f.failed_at DESC LIMIT 1)",
         )
-        .bind(endpoint.as_str())
-        .bind(AlertCode::DeliveriesFailed.as_str())
-        .bind(since.as_ms())
-        .bind(now.as_ms())
+        .binds((endpoint.as_str(), AlertCode::DeliveriesFailed.as_str(), since.as_ms(), now.as_ms()))
         .write(&mut self.conn)
         .await?;
         Ok(())
@@ -202,31 +180,26 @@ impl Tx {
         code: AlertCode,
         since: Timestamp,
         now: Timestamp,
-    ) -> Result<u64, StoreError> {
-        let done = query(
+    ) -> Result<u64> {
+        Ok(query(
             "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL",
         )
-        .bind(code.as_str())
-        .bind(since.as_ms())
-        .bind(now.as_ms())
+        .binds((code.as_str(), since.as_ms(), now.as_ms()))
         .write(&mut self.conn)
-        .await?;
-        Ok(done)
+        .await?)
     }
 }
 
-fn alert(row: &Row) -> Result<Alert, StoreError> {
-    let word = |name: &str| -> Result<String, StoreError> { Ok(row.get(name)?) };
-    let unknown = |name: &str| StoreError::Broken(format!("alerts.{name} holds an unknown word"));
+fn alert(row: &Row) -> Result<Alert> {
     Ok(Alert {
-        id: AlertId::from_store(word("id")?),
-        code: AlertCode::parse(&word("code")?).ok_or_else(|| unknown("code"))?,
-        severity: Severity::parse(&word("severity")?).ok_or_else(|| unknown("severity"))?,
-        subject: word("subject")?,
-        message: word("message")?,
+        id: AlertId::from_store(row.get("id")?),
+        code: row.word("alerts.code", AlertCode::parse)?,
+        severity: row.word("alerts.severity", Severity::parse)?,
+        subject: row.get("subject")?,
+        message: row.get("message")?,
         count: row.get("count")?,
-        first_seen_at: Timestamp::from_ms(row.get("first_seen_at")?),
-        last_seen_at: Timestamp::from_ms(row.get("last_seen_at")?),
-        closed_at: row.get::<Option<i64>>("closed_at")?.map(Timestamp::from_ms),
+        first_seen_at: row.time("first_seen_at")?,
+        last_seen_at: row.time("last_seen_at")?,
+        closed_at: row.optional_time("closed_at")?,
     })
 }

@@ -7,7 +7,7 @@
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{EndpointId, EventId};
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row};
 use crate::ports::{AllDeliveriesFilter, FoundDelivery, LOOK_AHEAD, PageById};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
@@ -19,7 +19,7 @@ pub(crate) async fn page(
     filter: &AllDeliveriesFilter,
     before: Option<&str>,
     limit: i64,
-) -> Result<PageById<FoundDelivery>, StoreError> {
+) -> Result<PageById<FoundDelivery>> {
     let list = AllDeliveries { filter, before };
     let looked_to = if list.needs_bound() { list.end_of_look_ahead(conn).await? } else { None };
     let mut query = Query::new(DELIVERY_COLUMNS);
@@ -119,7 +119,7 @@ impl AllDeliveries<'_> {
     }
 
     /// The last delivery that a page may look at; `None` when fewer are left. Reads nothing but an index.
-    async fn end_of_look_ahead(&self, conn: &mut BufferedConnection) -> Result<Option<String>, StoreError> {
+    async fn end_of_look_ahead(&self, conn: &mut BufferedConnection) -> Result<Option<String>> {
         let mut query = Query::new("SELECT id FROM deliveries WHERE ");
         if self.is_of_endpoint() {
             query

@@ -8,10 +8,10 @@ use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, MerchantId, RequestId};
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, Row};
+use crate::Result;
+use crate::driver::{Query, Row};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 
 /// A record that a job wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,21 +41,9 @@ pub struct AuditFilter {
 static AUDIT_LOG: Table = Table {
     order: TableOrder::AuditEntry,
     touches: Touches::Any,
-    into: "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
-        version_before, resource_version, reason)",
-    columns: &[
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-    ],
+    columns: columns!("audit_log":
+        id Text, at Int, key_id Text, request_id Text, operation Text, merchant_id Text, livemode Bool,
+        resource_id Text, version_before Int, resource_version Int, reason Text),
     form: Form::Insert,
     rest: "",
     together: Together::Apart,
@@ -73,7 +61,7 @@ impl Tx {
     }
 
     /// Adds an entry.
-    pub async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+    pub async fn audit_insert(&mut self, entry: &AuditEntry) -> Result<()> {
         self.conn.buffer(
             &AUDIT_LOG,
             [],
@@ -100,7 +88,7 @@ impl Tx {
         filter: &AuditFilter,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<AuditEntry>, StoreError> {
+    ) -> Result<Vec<AuditEntry>> {
         let mut query = Query::new(
             "SELECT id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, version_before, \
                  resource_version, reason FROM audit_log WHERE TRUE",
@@ -126,7 +114,7 @@ impl Tx {
     }
 }
 
-fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
+fn entry(row: &Row) -> Result<AuditEntry> {
     Ok(AuditEntry {
         id: AuditId::from_store(row.get("id")?),
         created_by: Author::from_store(row.get("key_id")?),
@@ -138,6 +126,6 @@ fn entry(row: &Row) -> Result<AuditEntry, StoreError> {
         version_before: row.get("version_before")?,
         version_after: row.get("resource_version")?,
         reason: row.get("reason")?,
-        created_at: Timestamp::from_ms(row.get("at")?),
+        created_at: row.time("at")?,
     })
 }

@@ -3,7 +3,7 @@
 use authority_domain::id::KeyId;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Row, query};
 use crate::ports::OperatorKeyRecord;
 use crate::sql::merchant::access::operator_key;
@@ -24,11 +24,9 @@ pub struct ConsoleSession {
 
 impl Tx {
     /// Adds a session.
-    pub async fn console_session_insert(&mut self, session: &ConsoleSession) -> Result<(), StoreError> {
+    pub async fn console_session_insert(&mut self, session: &ConsoleSession) -> Result<()> {
         query("INSERT INTO console_sessions (hash, key_id, created_at, used_at) VALUES ($1, $2, $3, $4)")
-            .bind(session.hash.as_slice())
-            .bind(session.key_id.as_str())
-            .bind(session.created_at.as_ms())
+            .binds((session.hash.as_slice(), session.key_id.as_str(), session.created_at.as_ms()))
             .bind(session.used_at.as_ms())
             .write(&mut self.conn)
             .await?;
@@ -39,7 +37,7 @@ impl Tx {
     pub async fn console_session(
         &mut self,
         hash: &[u8; 32],
-    ) -> Result<Option<(ConsoleSession, OperatorKeyRecord)>, StoreError> {
+    ) -> Result<Option<(ConsoleSession, OperatorKeyRecord)>> {
         let row = query(
             "SELECT s.created_at AS begun_at, s.used_at, k.id, k.hash, k.name, k.display, k.scopes, k.revoked_at, \
                  k.created_at FROM console_sessions s JOIN operator_keys k ON k.id = s.key_id WHERE s.hash = $1",
@@ -51,24 +49,23 @@ impl Tx {
         let session = ConsoleSession {
             hash: *hash,
             key_id: KeyId::from_store(row.get("id")?),
-            created_at: Timestamp::from_ms(row.get("begun_at")?),
-            used_at: Timestamp::from_ms(row.get("used_at")?),
+            created_at: row.time("begun_at")?,
+            used_at: row.time("used_at")?,
         };
         Ok(Some((session, operator_key(&row)?)))
     }
 
     /// Records that a session was used.
-    pub async fn console_session_used(&mut self, hash: &[u8; 32], now: Timestamp) -> Result<(), StoreError> {
+    pub async fn console_session_used(&mut self, hash: &[u8; 32], now: Timestamp) -> Result<()> {
         query("UPDATE console_sessions SET used_at = $2 WHERE hash = $1 AND used_at < $2")
-            .bind(hash.as_slice())
-            .bind(now.as_ms())
+            .binds((hash.as_slice(), now.as_ms()))
             .write(&mut self.conn)
             .await?;
         Ok(())
     }
 
     /// Ends a session.
-    pub async fn console_session_end(&mut self, hash: &[u8; 32]) -> Result<(), StoreError> {
+    pub async fn console_session_end(&mut self, hash: &[u8; 32]) -> Result<()> {
         query("DELETE FROM console_sessions WHERE hash = $1")
             .bind(hash.as_slice())
             .write(&mut self.conn)
@@ -77,15 +74,13 @@ impl Tx {
     }
 
     /// Removes at most `limit` sessions that were last used before `before`; how many.
-    pub async fn console_sessions_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64, StoreError> {
-        let done = query(
+    pub async fn console_sessions_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
+        Ok(query(
             "DELETE FROM console_sessions WHERE hash IN \
                  (SELECT hash FROM console_sessions WHERE used_at < $1 ORDER BY used_at LIMIT $2)",
         )
-        .bind(before.as_ms())
-        .bind(limit)
+        .binds((before.as_ms(), limit))
         .write(&mut self.conn)
-        .await?;
-        Ok(done)
+        .await?)
     }
 }

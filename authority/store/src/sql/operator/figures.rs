@@ -2,7 +2,7 @@
 
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::migrations::{FOUND, Found};
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, WAITING};
@@ -27,7 +27,7 @@ const PROBE_BYTES: usize = 64 * 1024;
 impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, so that the cost does not grow with the millions
     /// that are pending or have ended.
-    pub async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures, StoreError> {
+    pub async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures> {
         let mut query = Query::new(WAITING);
         query.push(
             "SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
@@ -37,7 +37,7 @@ impl Tx {
         );
         query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
-        let oldest = row.get::<Option<i64>>("oldest")?.map(Timestamp::from_ms);
+        let oldest = row.optional_time("oldest")?;
         Ok(QueueFigures {
             pending: row.get("pending")?,
             due: row.get("due")?,
@@ -48,7 +48,7 @@ impl Tx {
 
     /// Since when the oldest unattended delivery has been due: one of an enabled endpoint that has nothing in flight.
     /// A slow receiver has something in flight as long as workers run, so it does not make an instance unready.
-    pub async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+    pub async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>> {
         // Finds the endpoints that have unfinished work by index steps alone, as for leases.
         let oldest: Option<i64> = query(
             "WITH RECURSIVE waiting (endpoint_id) AS ( \
@@ -74,27 +74,26 @@ impl Tx {
     }
 
     /// Whether this program still works with the schema: a newer program may have migrated it meanwhile.
-    pub async fn schema_fits(&mut self) -> Result<bool, StoreError> {
+    pub async fn schema_fits(&mut self) -> Result<bool> {
         let known = (self.conn.dialect().known_version)();
         let found = query(FOUND).bind(known).read_one(&mut self.conn).await?;
         Ok(Found::new(found).fits(known))
     }
 
     /// Writes in order to test writing: fails while the disk is full or the database is read-only.
-    pub async fn write_probe(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn write_probe(&mut self, now: Timestamp) -> Result<()> {
         query(
             "INSERT INTO write_probe (id, written_at, filler) VALUES (1, $1, $2) \
              ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at, filler = excluded.filler",
         )
-        .bind(now.as_ms())
-        .bind("x".repeat(PROBE_BYTES))
+        .binds((now.as_ms(), "x".repeat(PROBE_BYTES)))
         .write(&mut self.conn)
         .await?;
         Ok(())
     }
 
     /// The number of endpoints in each state of health, and of `disabled` ones.
-    pub async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>, StoreError> {
+    pub async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>> {
         Ok(query(
             "SELECT CASE WHEN status = 'disabled' THEN status ELSE health_state END AS state, COUNT(*) \
              FROM webhook_endpoints WHERE deleted_at IS NULL GROUP BY 1 ORDER BY 1",

@@ -4,17 +4,17 @@
 //! are. Times are the database's own, so the clocks of instances need not agree. The others forget an instance that
 //! stops reporting. On SQLite there is only ever one, which reports to nobody.
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, query};
+use crate::Result;
+use crate::driver::{Query, query};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 
 /// A sign of life.
 static INSTANCES: Table = Table {
     order: TableOrder::Instance,
     touches: Touches::Each("instance"),
-    into: "INSERT INTO instances (id, seen_at)",
-    columns: &[Kind::Text],
+    columns: columns!(into "INSERT INTO instances (id, seen_at)";
+        Text),
     form: Form::SelectIn(|dialect| dialect.seen_now),
     rest: "WHERE TRUE ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at",
     together: Together::Replaced,
@@ -23,7 +23,7 @@ static INSTANCES: Table = Table {
 impl Tx {
     /// Records that the instance `id` is alive, forgets those last seen longer ago than `forget_after_ms`, and
     /// returns how many are left, including this one.
-    pub async fn instance_beat(&mut self, id: &str, forget_after_ms: i64) -> Result<i64, StoreError> {
+    pub async fn instance_beat(&mut self, id: &str, forget_after_ms: i64) -> Result<i64> {
         self.conn.buffer(&INSTANCES, [format!("instance/{id}")], [id.into()]);
         let now_ms = self.conn.dialect().now_ms;
         // The other instances: so the row above may wait, and what other jobs have read ahead stays.
@@ -40,7 +40,7 @@ impl Tx {
     }
 
     /// Forgets an instance that stops.
-    pub async fn instance_leave(&mut self, id: &str) -> Result<(), StoreError> {
+    pub async fn instance_leave(&mut self, id: &str) -> Result<()> {
         query("DELETE FROM instances WHERE id = $1").bind(id).write(&mut self.conn).await?;
         Ok(())
     }

@@ -11,7 +11,6 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
 use crate::driver::{Query, Row, query};
 use crate::ports::PageById;
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, WAITING};
@@ -22,6 +21,7 @@ use crate::sql::event::push_event_filter;
 use crate::sql::operator::all_deliveries;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
+use crate::{Result, StoreError};
 
 /// What narrows the list of all deliveries. Empty and `None` do not narrow.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +115,7 @@ impl Tx {
         &mut self,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<(String, String)>, StoreError> {
+    ) -> Result<Vec<(String, String)>> {
         let mut query = Query::new("SELECT id, body FROM events");
         if let Some(before) = before {
             query.push(" WHERE id < ").push_bind(before);
@@ -131,7 +131,7 @@ impl Tx {
         filter: &EventFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError> {
+    ) -> Result<Vec<(i64, String)>> {
         let mut query = Query::new("SELECT sequence, body FROM events WHERE merchant_id = ");
         query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
         if let Some(before) = before {
@@ -143,7 +143,7 @@ impl Tx {
     }
 
     /// The stored bytes of an event of any merchant.
-    pub async fn event_find(&mut self, id: &EventId) -> Result<Option<String>, StoreError> {
+    pub async fn event_find(&mut self, id: &EventId) -> Result<Option<String>> {
         let found = query("SELECT body FROM events WHERE id = $1").bind(id.as_str());
         Ok(found.read_optional(&mut self.conn).await?)
     }
@@ -155,19 +155,19 @@ impl Tx {
         filter: &AllDeliveriesFilter,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<PageById<FoundDelivery>, StoreError> {
+    ) -> Result<PageById<FoundDelivery>> {
         all_deliveries::page(&mut self.conn, filter, before, limit).await
     }
 
     /// One delivery, of any owner.
-    pub async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>, StoreError> {
+    pub async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>> {
         let mut query = Query::new(DELIVERY_COLUMNS);
         query.push("deliveries d JOIN events v ON v.id = d.event_id WHERE d.id = ").push_bind(id.as_str());
         query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(found).transpose()
     }
 
     /// Its attempts, the first one first.
-    pub async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>, StoreError> {
+    pub async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>> {
         let rows = query(
             "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
                  response_excerpt, retry_at FROM attempts WHERE delivery_id = $1 ORDER BY number",
@@ -179,16 +179,16 @@ impl Tx {
     }
 
     /// One endpoint, of any owner, deleted ones too.
-    pub async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>, StoreError> {
+    pub async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>> {
         let mut query = Query::new("SELECT merchant_id, deleted_at, ");
         query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| found_endpoint(&row)).transpose()
+        row.as_ref().map(found_endpoint).transpose()
     }
 
     /// Up to `limit` enabled endpoints that fail, those that began to fail first before the others; and as many that
     /// the service or the operator disabled and nobody deleted, the last one first.
-    pub async fn endpoints_in_trouble(&mut self, limit: i64) -> Result<Vec<FoundEndpoint>, StoreError> {
+    pub async fn endpoints_in_trouble(&mut self, limit: i64) -> Result<Vec<FoundEndpoint>> {
         let mut endpoints = Vec::new();
         for condition in [
             "status = 'enabled' AND first_failure_at IS NOT NULL ORDER BY first_failure_at",
@@ -206,7 +206,7 @@ impl Tx {
 
     /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already. While
     /// an attempt is in flight, the next one follows at once when it fails.
-    pub async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<()> {
         let hastened: Vec<String> = query(
             "UPDATE deliveries SET updated_at = $2, \
                  next_attempt_at = CASE WHEN next_attempt_at > $2 THEN $2 ELSE next_attempt_at END, \
@@ -214,8 +214,7 @@ impl Tx {
              WHERE id = $1 AND status = 'pending' AND (next_attempt_at > $2 OR lease_token IS NOT NULL) \
              RETURNING endpoint_id",
         )
-        .bind(id.as_str())
-        .bind(now.as_ms())
+        .binds((id.as_str(), now.as_ms()))
         .write_returning(&mut self.conn)
         .await?;
         for endpoint in hastened {
@@ -226,12 +225,7 @@ impl Tx {
 
     /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest;
     /// and the deliveries that failed since the five minutes of `since`.
-    pub async fn outbox(
-        &mut self,
-        now: Timestamp,
-        since: Timestamp,
-        limit: i64,
-    ) -> Result<Outbox, StoreError> {
+    pub async fn outbox(&mut self, now: Timestamp, since: Timestamp, limit: i64) -> Result<Outbox> {
         let mut query = Query::new(WAITING);
         query.push(
             "SELECT b.*, e.merchant_id, e.livemode, e.health_state, e.consecutive_failures FROM ( \
@@ -250,21 +244,21 @@ impl Tx {
         if let Some(row) = rows.first() {
             figures.pending = row.get("all_pending")?;
             figures.due = row.get("all_due")?;
-            figures.oldest_pending_at = Some(Timestamp::from_ms(row.get("oldest_of_all")?));
+            figures.oldest_pending_at = Some(row.time("oldest_of_all")?);
         }
         Ok(Outbox { figures, endpoints: rows.iter().map(backlog).collect::<Result<_, _>>()? })
     }
 }
 
-fn found_endpoint(row: &Row) -> Result<FoundEndpoint, StoreError> {
+fn found_endpoint(row: &Row) -> Result<FoundEndpoint> {
     let endpoint = endpoint(row)?;
     let merchant_id = MerchantId::from_store(row.get("merchant_id")?);
     let owner = Tenant { merchant_id, livemode: endpoint.livemode };
-    let deleted_at = row.get::<Option<i64>>("deleted_at")?.map(Timestamp::from_ms);
+    let deleted_at = row.optional_time("deleted_at")?;
     Ok(FoundEndpoint { endpoint, owner, deleted_at })
 }
 
-pub(crate) fn found(row: &Row) -> Result<FoundDelivery, StoreError> {
+pub(crate) fn found(row: &Row) -> Result<FoundDelivery> {
     Ok(FoundDelivery {
         delivery: delivery(row)?,
         merchant_id: MerchantId::from_store(row.get("merchant_id")?),
@@ -276,20 +270,17 @@ pub(crate) fn found(row: &Row) -> Result<FoundDelivery, StoreError> {
     })
 }
 
-fn backlog(row: &Row) -> Result<Backlog, StoreError> {
+fn backlog(row: &Row) -> Result<Backlog> {
     let state: String = row.get("health_state")?;
     Ok(Backlog {
         endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
-        owner: Tenant {
-            merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-            livemode: row.get("livemode")?,
-        },
+        owner: row.tenant()?,
         state: HealthState::parse(&state).ok_or_else(|| {
             StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
         })?,
         consecutive_failures: row.get("consecutive_failures")?,
         pending: row.get("pending")?,
         due: row.get("due")?,
-        oldest_pending_at: Timestamp::from_ms(row.get("oldest")?),
+        oldest_pending_at: row.time("oldest")?,
     })
 }

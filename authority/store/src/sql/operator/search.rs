@@ -4,11 +4,11 @@
 //! any history.
 
 use authority_domain::id::{
-    AttemptId, CheckoutId, DeliveryId, EndpointId, MerchantId, RecoveryId, ShipmentId, SubscriptionId,
+    AttemptId, CheckoutId, DeliveryId, EndpointId, RecoveryId, ShipmentId, SubscriptionId,
 };
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Dialect, Row, query};
 use crate::sql::transaction::Tx;
 
@@ -97,14 +97,14 @@ fn look_ups(dialect: &Dialect) -> [(MatchedName, String); 6] {
 
 impl Tx {
     /// Records that have exactly this name, at most `limit` of each kind of name. Each kind is one index look-up.
-    pub async fn records_named(&mut self, name: &str, limit: i64) -> Result<Vec<FoundRecord>, StoreError> {
+    pub async fn records_named(&mut self, name: &str, limit: i64) -> Result<Vec<FoundRecord>> {
         let mut found = Vec::new();
         for (by, statement) in look_ups(self.conn.dialect()) {
             let rows = query(statement).bind(name).bind(limit).read::<Row>(&mut self.conn).await?;
             for row in &rows {
                 found.push(FoundRecord {
                     by,
-                    tenant: tenant(row)?,
+                    tenant: row.tenant()?,
                     id: row.get("id")?,
                     order_number: row.get("order_number")?,
                 });
@@ -114,10 +114,7 @@ impl Tx {
     }
 
     /// The stored text of a record, with its tenant.
-    pub async fn record_find(
-        &mut self,
-        record: &NamedRecord,
-    ) -> Result<Option<(Tenant, String)>, StoreError> {
+    pub async fn record_find(&mut self, record: &NamedRecord) -> Result<Option<(Tenant, String)>> {
         let (statement, id) = match record {
             NamedRecord::Checkout(id) => {
                 ("SELECT merchant_id, livemode, body FROM checkouts WHERE id = $1", id.as_str())
@@ -130,11 +127,11 @@ impl Tx {
             }
         };
         let row = query(statement).bind(id).read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| Ok((tenant(&row)?, row.get("body")?))).transpose()
+        row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
     }
 
     /// The delivery that an attempt belongs to.
-    pub async fn delivery_of_attempt(&mut self, id: &AttemptId) -> Result<Option<DeliveryId>, StoreError> {
+    pub async fn delivery_of_attempt(&mut self, id: &AttemptId) -> Result<Option<DeliveryId>> {
         let found: Option<String> = query("SELECT delivery_id FROM attempts WHERE id = $1")
             .bind(id.as_str())
             .read_optional(&mut self.conn)
@@ -143,16 +140,11 @@ impl Tx {
     }
 
     /// The endpoint that a recovery is for.
-    pub async fn endpoint_of_recovery(&mut self, id: &RecoveryId) -> Result<Option<EndpointId>, StoreError> {
+    pub async fn endpoint_of_recovery(&mut self, id: &RecoveryId) -> Result<Option<EndpointId>> {
         let found: Option<String> = query("SELECT endpoint_id FROM endpoint_recoveries WHERE id = $1")
             .bind(id.as_str())
             .read_optional(&mut self.conn)
             .await?;
         Ok(found.map(EndpointId::from_store))
     }
-}
-
-fn tenant(row: &Row) -> Result<Tenant, StoreError> {
-    let merchant_id = MerchantId::from_store(row.get("merchant_id")?);
-    Ok(Tenant { merchant_id, livemode: row.get("livemode")? })
 }

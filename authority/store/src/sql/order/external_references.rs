@@ -5,10 +5,9 @@ use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::query;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::tx::one_row;
 
 impl Tx {
     /// The order that has this name.
@@ -16,13 +15,12 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         name: &ExternalName,
-    ) -> Result<Option<OrderNumber>, StoreError> {
+    ) -> Result<Option<OrderNumber>> {
         let statement = "SELECT order_number FROM external_references \
              WHERE merchant_id = $1 AND livemode = $2 AND system = $3 AND id = $4";
         let found: Option<String> = query(statement)
             .bind_tenant(tenant)
-            .bind(name.system.as_str())
-            .bind(&name.id)
+            .binds((name.system.as_str(), &name.id))
             .about(&[])
             .read_optional(&mut self.conn)
             .await?;
@@ -35,19 +33,16 @@ impl Tx {
         tenant: &Tenant,
         order: &OrderNumber,
         name: &ExternalName,
-    ) -> Result<(), StoreError> {
-        let done = query(
+    ) -> Result<()> {
+        query(
             "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
              VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (merchant_id, livemode, order_number, system) DO UPDATE SET id = excluded.id",
         )
         .bind_tenant(tenant)
-        .bind(name.system.as_str())
-        .bind(&name.id)
-        .bind(order.as_str())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "external reference")
+        .binds((name.system.as_str(), &name.id, order.as_str()))
+        .write_one(&mut self.conn, "external reference")
+        .await
     }
 
     /// Removes the order's name in this system; it must have one.
@@ -56,16 +51,14 @@ impl Tx {
         tenant: &Tenant,
         order: &OrderNumber,
         system: &SystemName,
-    ) -> Result<(), StoreError> {
-        let done = query(
+    ) -> Result<()> {
+        query(
             "DELETE FROM external_references \
              WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND system = $4",
         )
         .bind_tenant(tenant)
-        .bind(order.as_str())
-        .bind(system.as_str())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "external reference")
+        .binds((order.as_str(), system.as_str()))
+        .write_one(&mut self.conn, "external reference")
+        .await
     }
 }

@@ -14,12 +14,11 @@ use authority_domain::sync::order_feed::StoredChange;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, Row, query};
+use crate::Result;
+use crate::driver::{Query, Row, query};
 use crate::ports::{Page, SequenceRange};
 use crate::sql::transaction::page_rows::page_rows;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
-use crate::sql::transaction::tx::one_row;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, upsert};
 use crate::sql::transaction::{Tx, bodies};
 
 /// How long the orders of a merchant may be pending.
@@ -41,35 +40,17 @@ pub struct PendingOrder {
 }
 
 /// A version of an order.
-static ORDERS: Table = Table {
+pub(crate) static ORDERS: Table = Table {
     order: TableOrder::Order,
     touches: Touches::Each("order"),
-    into: "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
-        currency, total, customer_reference, resource_version, created_at, updated_at, body, created_sequence, \
-        last_sequence)",
-    columns: &[
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-    ],
+    columns: columns!("orders":
+        merchant_id Text, livemode Bool, order_number Text, status Text, payment_status Text,
+        fulfillment_status Text, currency Text, total Int, customer_reference Text, resource_version Int,
+        created_at Int, updated_at Int, body Text, created_sequence Int, last_sequence Int),
     form: Form::Insert,
-    rest: "ON CONFLICT (merchant_id, livemode, order_number) DO UPDATE SET status = excluded.status, \
-             payment_status = excluded.payment_status, fulfillment_status = excluded.fulfillment_status, \
-             customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
-             updated_at = excluded.updated_at, body = excluded.body, last_sequence = excluded.last_sequence \
-         WHERE orders.resource_version < excluded.resource_version",
+    rest: upsert!("merchant_id, livemode, order_number": status, payment_status, fulfillment_status,
+        customer_reference, resource_version, updated_at, body, last_sequence;
+        "WHERE orders.resource_version < excluded.resource_version"),
     together: Together::Apart,
 };
 
@@ -77,13 +58,12 @@ static ORDERS: Table = Table {
 static ORDER_LINES: Table = Table {
     order: TableOrder::OrderLine,
     touches: Touches::Any,
-    into: "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
-        shipped_quantity, delivered_quantity)",
-    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Int, Kind::Int, Kind::Int, Kind::Int],
+    columns: columns!("order_lines":
+        merchant_id Text, livemode Bool, order_number Text, id Text, quantity Int, fulfilled_quantity Int,
+        shipped_quantity Int, delivered_quantity Int),
     form: Form::Insert,
-    rest: "ON CONFLICT (merchant_id, livemode, order_number, id) DO UPDATE SET \
-             fulfilled_quantity = excluded.fulfilled_quantity, shipped_quantity = excluded.shipped_quantity, \
-             delivered_quantity = excluded.delivered_quantity",
+    rest: upsert!("merchant_id, livemode, order_number, id": fulfilled_quantity, shipped_quantity,
+        delivered_quantity),
     together: Together::Apart,
 };
 
@@ -93,40 +73,27 @@ pub(crate) const ORDERS_CHANGED: &str = "SELECT order_number, last_sequence, res
 
 impl Tx {
     /// One order.
-    pub async fn order_get(
-        &mut self,
-        tenant: &Tenant,
-        number: &OrderNumber,
-    ) -> Result<Option<Order>, StoreError> {
+    pub async fn order_get(&mut self, tenant: &Tenant, number: &OrderNumber) -> Result<Option<Order>> {
         let around = self.order_surroundings(tenant, number).await?;
         Ok(around.order.as_ref().map(|(body, _)| serde_json::from_str(body)).transpose()?)
     }
 
     /// Who confirmed the order; not part of its record (contract 18.3).
-    pub async fn order_confirmed_by(
-        &mut self,
-        tenant: &Tenant,
-        number: &OrderNumber,
-    ) -> Result<ConfirmedBy, StoreError> {
+    pub async fn order_confirmed_by(&mut self, tenant: &Tenant, number: &OrderNumber) -> Result<ConfirmedBy> {
         let around = self.order_surroundings(tenant, number).await?;
         Ok(if around.confirmed_by_operator { ConfirmedBy::Operator } else { ConfirmedBy::Payments })
     }
 
     /// Records that the operator confirmed the order.
-    pub async fn order_confirmed_by_operator(
-        &mut self,
-        tenant: &Tenant,
-        number: &OrderNumber,
-    ) -> Result<(), StoreError> {
-        let done = query(
+    pub async fn order_confirmed_by_operator(&mut self, tenant: &Tenant, number: &OrderNumber) -> Result<()> {
+        query(
             "UPDATE orders SET confirmed_by_operator = TRUE \
              WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
         )
         .bind_tenant(tenant)
         .bind(number.as_str())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "order")
+        .write_one(&mut self.conn, "order")
+        .await
     }
 
     /// One order as stored text, with its version.
@@ -134,7 +101,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         number: &OrderNumber,
-    ) -> Result<Option<(String, i64)>, StoreError> {
+    ) -> Result<Option<(String, i64)>> {
         let key = order_key(&tenant.merchant_id, tenant.livemode, number);
         if let Some(known) = self.conn.cache.order(&key) {
             return Ok(known.order.clone());
@@ -151,7 +118,7 @@ impl Tx {
         filter: &OrderFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Page<String>, StoreError> {
+    ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
             bodies::push_equal(query, "customer_reference", filter.customer_reference.as_ref());
             if let Some(name) = &filter.external_name {
@@ -175,11 +142,10 @@ impl Tx {
         tenant: &Tenant,
         after: i64,
         limit: i64,
-    ) -> Result<Vec<StoredChange>, StoreError> {
+    ) -> Result<Vec<StoredChange>> {
         let rows = query(ORDERS_CHANGED)
             .bind_tenant(tenant)
-            .bind(after)
-            .bind(limit)
+            .binds((after, limit))
             .read_stream(&mut self.conn)
             .await?;
         page_rows(rows, |row| {
@@ -187,7 +153,7 @@ impl Tx {
                 order_number: OrderNumber::from_store(row.get("order_number")?),
                 sequence: row.get("last_sequence")?,
                 resource_version: row.get("resource_version")?,
-                changed_at: Timestamp::from_ms(row.get("updated_at")?),
+                changed_at: row.time("updated_at")?,
                 body: row.get("body")?,
             };
             Ok((change.body.len(), change))
@@ -196,7 +162,7 @@ impl Tx {
     }
 
     /// All merchants that limit how long an order may be pending.
-    pub async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>, StoreError> {
+    pub async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>> {
         let rows = query(
             "SELECT id, pending_order_ttl_hours FROM merchants WHERE pending_order_ttl_hours IS NOT NULL ORDER BY id",
         )
@@ -217,22 +183,20 @@ impl Tx {
         until: Timestamp,
         after: Option<&PendingOrder>,
         limit: i64,
-    ) -> Result<Vec<PendingOrder>, StoreError> {
+    ) -> Result<Vec<PendingOrder>> {
         let rows = query(
             "SELECT created_at, order_number FROM orders WHERE merchant_id = $1 AND livemode = $2 \
              AND status = 'pending' AND created_at <= $3 AND (created_at, order_number) > ($4, $5) \
              ORDER BY created_at, order_number LIMIT $6",
         )
         .bind_tenant(tenant)
-        .bind(until.as_ms())
-        .bind(after.map_or(i64::MIN, |after| after.created_at.as_ms()))
-        .bind(after.map_or("", |after| after.number.as_str()))
-        .bind(limit)
+        .binds((until.as_ms(), after.map_or(i64::MIN, |after| after.created_at.as_ms())))
+        .binds((after.map_or("", |after| after.number.as_str()), limit))
         .read::<Row>(&mut self.conn)
         .await?;
         rows.iter()
             .map(|row| {
-                let created_at = Timestamp::from_ms(row.get("created_at")?);
+                let created_at = row.time("created_at")?;
                 Ok(PendingOrder { created_at, number: OrderNumber::from_store(row.get("order_number")?) })
             })
             .collect()
@@ -244,7 +208,7 @@ impl Tx {
         merchant: &MerchantId,
         order: &Order,
         places: SequenceRange,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let body = serde_json::to_string(order)?;
         let number = order.order_number.as_str();
         let key = order_key(merchant, order.livemode, &order.order_number);

@@ -3,11 +3,11 @@
 use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
-use crate::driver::{Kind, query};
+use crate::Result;
+use crate::driver::query;
 use crate::sql::order::order_key;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 
 /// The first generated number is one above this (contract 1.1).
 pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;
@@ -16,8 +16,8 @@ pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;
 static ORDER_COUNTERS: Table = Table {
     order: TableOrder::OrderCounter,
     touches: Touches::Each("counter of orders"),
-    into: "INSERT INTO order_counters (merchant_id, livemode, last_number)",
-    columns: &[Kind::Text, Kind::Bool, Kind::Int, Kind::Int],
+    columns: columns!(into "INSERT INTO order_counters (merchant_id, livemode, last_number)";
+        Text, Bool, Int, Int),
     form: Form::Select("v.column1, v.column2, v.column3"),
     rest: "WHERE v.column4 = COALESCE((SELECT c.last_number FROM order_counters c \
              WHERE c.merchant_id = v.column1 AND c.livemode = v.column2), 100000) \
@@ -27,7 +27,7 @@ static ORDER_COUNTERS: Table = Table {
 
 impl Tx {
     /// The value of the counter of generated numbers, and whether an order has the next number.
-    async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool), StoreError> {
+    async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool)> {
         let found: (i64, bool) = query(
             "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
                  AND o.order_number = $4 || CAST(c.n + 1 AS TEXT)) \
@@ -35,8 +35,7 @@ impl Tx {
                  WHERE merchant_id = $1 AND livemode = $2), $3) AS n) c",
         )
         .bind_tenant(tenant)
-        .bind(NUMBERS_START_ABOVE)
-        .bind(prefix)
+        .binds((NUMBERS_START_ABOVE, prefix))
         .about(&[counter_waits_under(tenant)])
         .read_one(&mut self.conn)
         .await?;
@@ -51,7 +50,7 @@ impl Tx {
         prefix: &str,
         number: i64,
         stored: Option<bool>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<bool> {
         let number = OrderNumber::generated(prefix, number);
         let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
         if self.conn.cache.is_unused(&key) {
@@ -73,11 +72,7 @@ impl Tx {
 impl Tx {
     /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
     /// 100001 (contract 1.1).
-    pub async fn order_number_reserve(
-        &mut self,
-        tenant: &Tenant,
-        prefix: &str,
-    ) -> Result<OrderNumber, StoreError> {
+    pub async fn order_number_reserve(&mut self, tenant: &Tenant, prefix: &str) -> Result<OrderNumber> {
         let (from, taken) = match self.conn.cache.counter(tenant) {
             Some(from) => (from, None),
             None => self.order_counter(tenant, prefix).await.map(|(from, taken)| (from, Some(taken)))?,

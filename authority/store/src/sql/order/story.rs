@@ -6,7 +6,7 @@ use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::ports::FoundDelivery;
 use crate::sql::delivery::history::attempt;
@@ -39,7 +39,7 @@ impl Tx {
         records: &[String],
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<String>, StoreError> {
+    ) -> Result<Vec<String>> {
         // One look-up for each: for all at once, planners rather walk the stream from its end.
         let mut events: Vec<(i64, String)> = Vec::new();
         for record in records {
@@ -48,9 +48,7 @@ impl Tx {
                  AND sequence < $4 ORDER BY sequence DESC LIMIT $5",
             )
             .bind_tenant(tenant)
-            .bind(record)
-            .bind(before.unwrap_or(i64::MAX))
-            .bind(limit)
+            .binds((record, before.unwrap_or(i64::MAX), limit))
             .read_stream(&mut self.conn).await?;
             events.extend(placed_texts::<i64>(rows).await?);
         }
@@ -64,7 +62,7 @@ impl Tx {
         &mut self,
         events: &[EventId],
         limit: i64,
-    ) -> Result<Vec<FoundDelivery>, StoreError> {
+    ) -> Result<Vec<FoundDelivery>> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
@@ -81,7 +79,7 @@ impl Tx {
         &mut self,
         deliveries: &[DeliveryId],
         limit: i64,
-    ) -> Result<Vec<Attempt>, StoreError> {
+    ) -> Result<Vec<Attempt>> {
         if deliveries.is_empty() {
             return Ok(Vec::new());
         }
@@ -101,7 +99,7 @@ impl Tx {
         &mut self,
         endpoint: Option<&EndpointId>,
         since: Timestamp,
-    ) -> Result<Vec<HourFigures>, StoreError> {
+    ) -> Result<Vec<HourFigures>> {
         let begin = since.as_ms() - since.as_ms().rem_euclid(HOUR_MS);
         // The sign keeps planners from the index of ages, which has the rows of all endpoints.
         let mut query = Query::new(
@@ -116,7 +114,7 @@ impl Tx {
         };
         query.push(" GROUP BY since / 3600000 ORDER BY hour");
         let rows = query.read::<Row>(&mut self.conn).await?;
-        let read = |row: &Row| -> Result<HourFigures, StoreError> {
+        let read = |row: &Row| -> Result<HourFigures> {
             let hour: i64 = row.get("hour")?;
             Ok(HourFigures {
                 since: Timestamp::from_ms(hour * HOUR_MS),

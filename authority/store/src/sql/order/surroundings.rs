@@ -9,7 +9,7 @@ use std::sync::Arc;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::sql::order::order_key;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::orders;
@@ -22,7 +22,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         number: &OrderNumber,
-    ) -> Result<Arc<OrderSurroundings>, StoreError> {
+    ) -> Result<Arc<OrderSurroundings>> {
         let key = order_key(&tenant.merchant_id, tenant.livemode, number);
         if let Some(known) = self.conn.cache.order(&key) {
             return Ok(Arc::clone(known));
@@ -43,7 +43,7 @@ impl Tx {
 }
 
 /// Adds a row to the order that it belongs to, if that was asked for.
-pub(crate) fn add(orders: &mut HashMap<String, OrderSurroundings>, row: &Found) -> Result<(), StoreError> {
+pub(crate) fn add(orders: &mut HashMap<String, OrderSurroundings>, row: &Found) -> Result<()> {
     let tenant = row.tenant()?;
     let number = OrderNumber::from_store(row.text(1)?);
     if let Some(around) = orders.get_mut(&order_key(&tenant.merchant_id, tenant.livemode, &number)) {
@@ -53,7 +53,7 @@ pub(crate) fn add(orders: &mut HashMap<String, OrderSurroundings>, row: &Found) 
 }
 
 impl OrderSurroundings {
-    fn add(&mut self, row: &Found) -> Result<(), StoreError> {
+    fn add(&mut self, row: &Found) -> Result<()> {
         let text = row.text(2)?;
         match row.part()? {
             Part::Order => {

@@ -13,11 +13,10 @@ use authority_domain::partner::connection::{
 use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
 use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::tx::one_row;
+use crate::{Result, StoreError};
 
 const COLUMNS: &str = "c.id, c.livemode, c.status, c.inviter_id, c.partner_id, c.invite_expires_at, c.accepted_at, \
      c.revoked_at, c.resource_version, c.created_at, c.updated_at, i.slug AS inviter_slug, p.slug AS partner_slug, \
@@ -36,20 +35,15 @@ impl Tx {
         &mut self,
         connection: &PartnerConnection,
         invite_hash: &[u8; 32],
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.need_turns(ShardSet::ALL)?;
         query(
             "INSERT INTO partner_connections (id, livemode, status, inviter_id, invite_hash, invite_expires_at, \
                  resource_version, created_at, updated_at) VALUES ($1, $2, 'invited', $3, $4, $5, $6, $7, $8)",
         )
-        .bind(connection.id.as_str())
-        .bind(connection.livemode)
-        .bind(connection.inviter.merchant.id.as_str())
-        .bind(invite_hash.as_slice())
-        .bind(connection.invite_expires_at.as_ms())
-        .bind(connection.resource_version)
-        .bind(connection.created_at.as_ms())
-        .bind(connection.updated_at.as_ms())
+        .binds((connection.id.as_str(), connection.livemode, connection.inviter.merchant.id.as_str()))
+        .binds((invite_hash.as_slice(), connection.invite_expires_at.as_ms(), connection.resource_version))
+        .binds((connection.created_at.as_ms(), connection.updated_at.as_ms()))
         .write(&mut self.conn)
         .await?;
         self.add_side(connection, &connection.inviter).await
@@ -60,14 +54,14 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         id: &ConnectionId,
-    ) -> Result<Option<PartnerConnection>, StoreError> {
+    ) -> Result<Option<PartnerConnection>> {
         let mut query = selected();
         query.push(" WHERE c.id = ").push_bind(id.as_str());
         query.push(" AND c.livemode = ").push_bind(tenant.livemode);
         query.push(" AND (c.inviter_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" OR c.partner_id = ").push_bind(tenant.merchant_id.as_str()).push(")");
         let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| connection(&row)).transpose()
+        row.as_ref().map(connection).transpose()
     }
 
     /// The connection that was made with the code of this hash, in the mode, if its inviter may act.
@@ -75,12 +69,12 @@ impl Tx {
         &mut self,
         livemode: bool,
         invite_hash: &[u8; 32],
-    ) -> Result<Option<PartnerConnection>, StoreError> {
+    ) -> Result<Option<PartnerConnection>> {
         let mut query = selected();
         query.push(" WHERE c.invite_hash = ").push_bind(invite_hash.as_slice());
         query.push(" AND c.livemode = ").push_bind(livemode).push(" AND i.status = 'active'");
         let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| connection(&row)).transpose()
+        row.as_ref().map(connection).transpose()
     }
 
     /// The active connection of two merchants, no matter which of them invited.
@@ -88,7 +82,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         other: &MerchantId,
-    ) -> Result<Option<ConnectionId>, StoreError> {
+    ) -> Result<Option<ConnectionId>> {
         // Ordered as in the unique index, so that the index is used.
         let (first, second) = match tenant.merchant_id < *other {
             true => (&tenant.merchant_id, other),
@@ -99,9 +93,7 @@ impl Tx {
                  AND (CASE WHEN inviter_id < partner_id THEN inviter_id ELSE partner_id END) = $2 \
                  AND (CASE WHEN inviter_id < partner_id THEN partner_id ELSE inviter_id END) = $3",
         )
-        .bind(tenant.livemode)
-        .bind(first.as_str())
-        .bind(second.as_str())
+        .binds((tenant.livemode, first.as_str(), second.as_str()))
         .read_optional(&mut self.conn)
         .await?;
         Ok(id.map(ConnectionId::from_store))
@@ -115,7 +107,7 @@ impl Tx {
         now: Timestamp,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, PartnerConnection)>, StoreError> {
+    ) -> Result<Vec<(i64, PartnerConnection)>> {
         let mut query = Query::new("SELECT s.position, ");
         query.push(COLUMNS);
         query.push(" FROM partner_connection_sides s JOIN partner_connections c ON c.id = s.connection_id");
@@ -135,59 +127,46 @@ impl Tx {
     ///
     /// # Errors
     /// [`Conflict(ConnectedPair)`](crate::Constraint::ConnectedPair) when the two are connected already.
-    pub async fn connection_accept(&mut self, connection: &PartnerConnection) -> Result<(), StoreError> {
+    pub async fn connection_accept(&mut self, connection: &PartnerConnection) -> Result<()> {
         self.need_turns(ShardSet::ALL)?;
         let ConnectionState::Accepted { partner, at } = &connection.state else {
             return Err(StoreError::Broken("the connection was not accepted".to_owned()));
         };
-        let done = query(
+        query(
             "UPDATE partner_connections SET status = 'accepted', partner_id = $3, accepted_at = $4, \
                  resource_version = $5, updated_at = $6 \
              WHERE id = $1 AND livemode = $2 AND status = 'invited' AND resource_version = $5 - 1",
         )
-        .bind(connection.id.as_str())
-        .bind(connection.livemode)
-        .bind(partner.merchant.id.as_str())
-        .bind(at.as_ms())
-        .bind(connection.resource_version)
-        .bind(connection.updated_at.as_ms())
-        .write(&mut self.conn)
+        .binds((connection.id.as_str(), connection.livemode, partner.merchant.id.as_str(), at.as_ms()))
+        .binds((connection.resource_version, connection.updated_at.as_ms()))
+        .write_one(&mut self.conn, "connection")
         .await?;
-        one_row(done, "connection")?;
         self.add_side(connection, partner).await
     }
 
     /// Writes the version of a connection that was ended. Its shares end with it.
-    pub async fn connection_revoke(&mut self, connection: &PartnerConnection) -> Result<(), StoreError> {
+    pub async fn connection_revoke(&mut self, connection: &PartnerConnection) -> Result<()> {
         self.need_turns(ShardSet::ALL)?;
         let ConnectionState::Revoked { at, .. } = &connection.state else {
             return Err(StoreError::Broken("the connection was not ended".to_owned()));
         };
-        let done = query(
+        query(
             "UPDATE partner_connections SET status = 'revoked', revoked_at = $3, resource_version = $4, \
                  updated_at = $5, shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
                      WHERE s.connection_id = $1 AND s.status = 'active') \
              WHERE id = $1 AND livemode = $2 AND status <> 'revoked' AND resource_version = $4 - 1",
         )
-        .bind(connection.id.as_str())
-        .bind(connection.livemode)
-        .bind(at.as_ms())
-        .bind(connection.resource_version)
+        .binds((connection.id.as_str(), connection.livemode, at.as_ms(), connection.resource_version))
         .bind(connection.updated_at.as_ms())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "connection")
+        .write_one(&mut self.conn, "connection")
+        .await
     }
 
     /// Ends all connections of a merchant in both modes, including those that were not accepted yet; returns how
     /// many.
-    pub async fn connections_end(
-        &mut self,
-        merchant: &MerchantId,
-        now: Timestamp,
-    ) -> Result<u64, StoreError> {
+    pub async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64> {
         self.need_turns(ShardSet::ALL)?;
-        let done = query(
+        Ok(query(
             "UPDATE partner_connections SET status = 'revoked', revoked_at = $2, updated_at = $2, \
                  resource_version = resource_version + 1, \
                  shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
@@ -195,15 +174,13 @@ impl Tx {
              WHERE (status = 'accepted' OR status = 'invited' AND invite_expires_at > $2) AND id IN ( \
                  SELECT connection_id FROM partner_connection_sides WHERE merchant_id = $1)",
         )
-        .bind(merchant.as_str())
-        .bind(now.as_ms())
+        .binds((merchant.as_str(), now.as_ms()))
         .write(&mut self.conn)
-        .await?;
-        Ok(done)
+        .await?)
     }
 
     /// Up to `limit` connections that were ended and have shares without their last events.
-    pub async fn connections_to_end(&mut self, limit: i64) -> Result<Vec<ConnectionId>, StoreError> {
+    pub async fn connections_to_end(&mut self, limit: i64) -> Result<Vec<ConnectionId>> {
         let ids: Vec<String> =
             query("SELECT id FROM partner_connections WHERE shares_to_end ORDER BY id LIMIT $1")
                 .bind(limit)
@@ -213,7 +190,7 @@ impl Tx {
     }
 
     /// Notes that all shares of an ended connection have their last events.
-    pub async fn connection_ended(&mut self, id: &ConnectionId) -> Result<(), StoreError> {
+    pub async fn connection_ended(&mut self, id: &ConnectionId) -> Result<()> {
         self.need_turns(ShardSet::ALL)?;
         query("UPDATE partner_connections SET shares_to_end = FALSE WHERE id = $1")
             .bind(id.as_str())
@@ -224,19 +201,13 @@ impl Tx {
 }
 
 impl Tx {
-    async fn add_side(
-        &mut self,
-        connection: &PartnerConnection,
-        side: &ConnectionSide,
-    ) -> Result<(), StoreError> {
+    async fn add_side(&mut self, connection: &PartnerConnection, side: &ConnectionSide) -> Result<()> {
         query(
             "INSERT INTO partner_connection_sides (merchant_id, livemode, position, connection_id, label) \
              VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM partner_connection_sides \
                  WHERE merchant_id = $1 AND livemode = $2), $3, $4)",
         )
-        .bind(side.merchant.id.as_str())
-        .bind(connection.livemode)
-        .bind(connection.id.as_str())
+        .binds((side.merchant.id.as_str(), connection.livemode, connection.id.as_str()))
         .bind(side.label.as_deref())
         .write(&mut self.conn)
         .await?;
@@ -288,18 +259,16 @@ fn push_filter(query: &mut Query<'_>, tenant: &Tenant, filter: &ConnectionFilter
     }
 }
 
-fn connection(row: &Row) -> Result<PartnerConnection, StoreError> {
-    let time = |column: &str| -> Result<Option<Timestamp>, StoreError> {
-        Ok(row.get::<Option<i64>>(column)?.map(Timestamp::from_ms))
-    };
-    let side = |id: &str, slug: &str, label: &str| -> Result<Option<ConnectionSide>, StoreError> {
+fn connection(row: &Row) -> Result<PartnerConnection> {
+    let side = |id: &str, slug: &str, label: &str| -> Result<Option<ConnectionSide>> {
         let Some(id) = row.get::<Option<String>>(id)? else { return Ok(None) };
         let merchant = MerchantContext { id: MerchantId::from_store(id), slug: row.get(slug)? };
         Ok(Some(ConnectionSide { merchant, label: row.get(label)? }))
     };
     let broken = || StoreError::Broken("partner_connections: the columns contradict each other".to_owned());
-    let accepted = side("partner_id", "partner_slug", "partner_label")?.zip(time("accepted_at")?);
-    let state = match (row.get::<&str>("status")?, accepted, time("revoked_at")?) {
+    let accepted =
+        side("partner_id", "partner_slug", "partner_label")?.zip(row.optional_time("accepted_at")?);
+    let state = match (row.get::<&str>("status")?, accepted, row.optional_time("revoked_at")?) {
         ("invited", None, None) => ConnectionState::Invited,
         ("accepted", Some((partner, at)), None) => ConnectionState::Accepted { partner, at },
         ("revoked", accepted, Some(at)) => ConnectionState::Revoked { accepted, at },
@@ -310,9 +279,9 @@ fn connection(row: &Row) -> Result<PartnerConnection, StoreError> {
         livemode: row.get("livemode")?,
         inviter: side("inviter_id", "inviter_slug", "inviter_label")?.ok_or_else(broken)?,
         state,
-        invite_expires_at: Timestamp::from_ms(row.get("invite_expires_at")?),
+        invite_expires_at: row.time("invite_expires_at")?,
         resource_version: row.get("resource_version")?,
-        created_at: Timestamp::from_ms(row.get("created_at")?),
-        updated_at: Timestamp::from_ms(row.get("updated_at")?),
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
     })
 }

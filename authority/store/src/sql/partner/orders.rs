@@ -6,7 +6,7 @@ use authority_domain::partner::share::OrderShare;
 use authority_domain::tenant::Tenant;
 use futures_util::TryStreamExt;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{FromRow as _, Query, Row};
 use crate::ports::{PAGE_BYTES, Page};
 use crate::sql::partner::shares::{ACTIVE, COLUMNS, TABLE, push_filter, share};
@@ -42,11 +42,7 @@ const PARTNER_OF_NAMED: &str = "s.partner_id || ''";
 
 impl Tx {
     /// An order that is shared with the tenant by this share.
-    pub async fn partner_order(
-        &mut self,
-        tenant: &Tenant,
-        id: &ShareId,
-    ) -> Result<Option<SeenOrder>, StoreError> {
+    pub async fn partner_order(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<SeenOrder>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(ORDER_BODY).push(" FROM ").push(TABLE).push(JOINS_OF_SEEN);
         query.push(" WHERE ").push(PARTNER_OF_NAMED).push(" = ").push_bind(tenant.merchant_id.as_str());
@@ -64,7 +60,7 @@ impl Tx {
         filter: &ShareFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Page<SeenOrder>, StoreError> {
+    ) -> Result<Page<SeenOrder>> {
         let of = |query: &mut Query<'_>| {
             query.push("s.partner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
             query.push(" AND s.livemode = ").push_bind(tenant.livemode);
@@ -97,11 +93,7 @@ impl Tx {
     /// The orders, as they were found, with their parcels, up to the first that does not fit on the page. The parcels
     /// are read under the same conditions: an order whose share was revoked between the two statements comes without
     /// any.
-    async fn with_parcels(
-        &mut self,
-        tenant: &Tenant,
-        mut found: Vec<SeenOrder>,
-    ) -> Result<Vec<SeenOrder>, StoreError> {
+    async fn with_parcels(&mut self, tenant: &Tenant, mut found: Vec<SeenOrder>) -> Result<Vec<SeenOrder>> {
         if found.is_empty() {
             return Ok(found);
         }
@@ -141,7 +133,7 @@ impl Tx {
 }
 
 /// The order of a row, without its parcels.
-fn seen_order(row: &Row) -> Result<SeenOrder, StoreError> {
+fn seen_order(row: &Row) -> Result<SeenOrder> {
     let (position, order): (i64, String) = (row.get("partner_sequence")?, row.get("order_body")?);
     Ok(SeenOrder { position, share: share(row)?, bytes: order.len(), order, shipments: Vec::new() })
 }

@@ -14,11 +14,10 @@ use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus}
 use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::ports::Page;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
-use crate::sql::transaction::tx::one_row;
 use crate::sql::transaction::{Tx, bodies};
 
 /// The sequence numbers of a share's first event.
@@ -49,64 +48,41 @@ impl Tx {
     ///
     /// # Errors
     /// [`Conflict(SharedOrder)`](crate::Constraint::SharedOrder) when the order is shared on this connection already.
-    pub async fn share_insert(
-        &mut self,
-        share: &OrderShare,
-        places: SharePositions,
-    ) -> Result<(), StoreError> {
+    pub async fn share_insert(&mut self, share: &OrderShare, places: SharePositions) -> Result<()> {
         query(
             "INSERT INTO order_shares (id, livemode, connection_id, owner_id, partner_id, order_number, \
                  include_customer, include_amounts, status, resource_version, owner_sequence, partner_sequence, \
                  created_at, updated_at) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $12, $13)",
         )
-        .bind(share.id.as_str())
-        .bind(share.livemode)
-        .bind(share.connection_id.as_str())
-        .bind(share.owner.id.as_str())
-        .bind(share.partner.id.as_str())
-        .bind(share.order_number.as_str())
-        .bind(share.include_customer)
-        .bind(share.include_amounts)
-        .bind(share.resource_version)
-        .bind(places.owner)
-        .bind(places.partner)
-        .bind(share.created_at.as_ms())
-        .bind(share.updated_at.as_ms())
+        .binds((share.id.as_str(), share.livemode, share.connection_id.as_str(), share.owner.id.as_str()))
+        .binds((share.partner.id.as_str(), share.order_number.as_str(), share.include_customer))
+        .binds((share.include_amounts, share.resource_version, places.owner, places.partner))
+        .binds((share.created_at.as_ms(), share.updated_at.as_ms()))
         .write(&mut self.conn)
         .await?;
         Ok(())
     }
 
     /// Writes the version of a share that was revoked.
-    pub async fn share_revoke(&mut self, share: &OrderShare) -> Result<(), StoreError> {
-        let done = query(
+    pub async fn share_revoke(&mut self, share: &OrderShare) -> Result<()> {
+        query(
             "UPDATE order_shares SET status = 'revoked', revoked_at = $4, resource_version = $5, updated_at = $6 \
              WHERE id = $1 AND owner_id = $2 AND livemode = $3 AND status = 'active' AND resource_version = $5 - 1",
         )
-        .bind(share.id.as_str())
-        .bind(share.owner.id.as_str())
-        .bind(share.livemode)
-        .bind(share.revoked_at.map(Timestamp::as_ms))
-        .bind(share.resource_version)
-        .bind(share.updated_at.as_ms())
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "share")
+        .binds((share.id.as_str(), share.owner.id.as_str(), share.livemode))
+        .binds((share.revoked_at.map(Timestamp::as_ms), share.resource_version, share.updated_at.as_ms()))
+        .write_one(&mut self.conn, "share").await
     }
 
     /// A share that the tenant owns.
-    pub async fn share_get(
-        &mut self,
-        tenant: &Tenant,
-        id: &ShareId,
-    ) -> Result<Option<OrderShare>, StoreError> {
+    pub async fn share_get(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<OrderShare>> {
         let mut query = selected(COLUMNS);
         query.push(" WHERE s.id = ").push_bind(id.as_str());
         query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| share(&row)).transpose()
+        row.as_ref().map(share).transpose()
     }
 
     /// The active share of an order on a connection.
@@ -115,14 +91,13 @@ impl Tx {
         tenant: &Tenant,
         order: &OrderNumber,
         connection: &ConnectionId,
-    ) -> Result<Option<ShareId>, StoreError> {
+    ) -> Result<Option<ShareId>> {
         let id: Option<String> = query(
             "SELECT id FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND order_number = $3 \
                  AND connection_id = $4 AND status = 'active'",
         )
         .bind_tenant(tenant)
-        .bind(order.as_str())
-        .bind(connection.as_str())
+        .binds((order.as_str(), connection.as_str()))
         .read_optional(&mut self.conn)
         .await?;
         Ok(id.map(ShareId::from_store))
@@ -135,7 +110,7 @@ impl Tx {
         filter: &ShareFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Page<OrderShare>, StoreError> {
+    ) -> Result<Page<OrderShare>> {
         let of = |query: &mut Query<'_>| {
             query.push("s.owner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
             query.push(" AND s.livemode = ").push_bind(tenant.livemode);
@@ -162,7 +137,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         orders: &[&OrderNumber],
-    ) -> Result<Vec<OrderShare>, StoreError> {
+    ) -> Result<Vec<OrderShare>> {
         let mut query = selected(COLUMNS);
         query.push(" WHERE s.owner_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number IN (NULL");
@@ -179,7 +154,7 @@ impl Tx {
         &mut self,
         connection: &ConnectionId,
         limit: i64,
-    ) -> Result<Vec<(OrderShare, Timestamp)>, StoreError> {
+    ) -> Result<Vec<(OrderShare, Timestamp)>> {
         let mut query = selected(COLUMNS);
         query.push(" WHERE s.connection_id = ").push_bind(connection.as_str());
         query.push(" AND s.status = 'active' AND c.status = 'revoked' ORDER BY s.id LIMIT ").push_bind(limit);
@@ -188,14 +163,12 @@ impl Tx {
     }
 
     /// The last event of this share in the partner's stream that shows the order, as stored bytes.
-    pub async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>, StoreError> {
+    pub async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>> {
         Ok(query(
             "SELECT body FROM events WHERE merchant_id = $1 AND livemode = $2 AND resource_id = $3 \
                  AND type LIKE 'order.%' ORDER BY sequence DESC LIMIT 1",
         )
-        .bind(share.partner.id.as_str())
-        .bind(share.livemode)
-        .bind(share.id.as_str())
+        .binds((share.partner.id.as_str(), share.livemode, share.id.as_str()))
         .read_optional(&mut self.conn)
         .await?)
     }
@@ -225,22 +198,21 @@ pub(crate) fn push_filter(query: &mut Query<'_>, filter: &ShareFilter) {
 }
 
 /// When the share's connection was ended.
-fn ended_at(row: &Row) -> Result<Option<Timestamp>, StoreError> {
-    Ok(row.get::<Option<i64>>("connection_revoked_at")?.map(Timestamp::from_ms))
+fn ended_at(row: &Row) -> Result<Option<Timestamp>> {
+    row.optional_time("connection_revoked_at")
 }
 
 /// The share as it is.
-pub(crate) fn share(row: &Row) -> Result<OrderShare, StoreError> {
+pub(crate) fn share(row: &Row) -> Result<OrderShare> {
     Ok(stored(row)?.on_connection(ended_at(row)?))
 }
 
 /// The share as its own row has it.
-fn stored(row: &Row) -> Result<OrderShare, StoreError> {
-    let merchant = |id: &str, slug: &str| -> Result<MerchantContext, StoreError> {
+fn stored(row: &Row) -> Result<OrderShare> {
+    let merchant = |id: &str, slug: &str| -> Result<MerchantContext> {
         Ok(MerchantContext { id: MerchantId::from_store(row.get(id)?), slug: row.get(slug)? })
     };
-    let status = ShareStatus::parse(row.get("status")?)
-        .ok_or_else(|| StoreError::Broken("order_shares.status holds an unknown word".to_owned()))?;
+    let status = row.word("order_shares.status", ShareStatus::parse)?;
     Ok(OrderShare {
         id: ShareId::from_store(row.get("id")?),
         connection_id: ConnectionId::from_store(row.get("connection_id")?),
@@ -251,10 +223,10 @@ fn stored(row: &Row) -> Result<OrderShare, StoreError> {
         include_customer: row.get("include_customer")?,
         include_amounts: row.get("include_amounts")?,
         status,
-        revoked_at: row.get::<Option<i64>>("revoked_at")?.map(Timestamp::from_ms),
+        revoked_at: row.optional_time("revoked_at")?,
         resource_version: row.get("resource_version")?,
         livemode: row.get("livemode")?,
-        created_at: Timestamp::from_ms(row.get("created_at")?),
-        updated_at: Timestamp::from_ms(row.get("updated_at")?),
+        created_at: row.time("created_at")?,
+        updated_at: row.time("updated_at")?,
     })
 }

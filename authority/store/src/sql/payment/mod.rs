@@ -9,14 +9,14 @@ use authority_domain::payment::Payment;
 use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, Row, query};
+use crate::Result;
+use crate::driver::{Query, Row, query};
 use crate::ports::{Page, SequenceRange};
 use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
 use crate::sql::order::order_key;
 use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
 use crate::sql::transaction::lookups::{Asked, Found};
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::transaction_cache::FoundCheckout;
 use crate::sql::transaction::{Tx, bodies};
 
@@ -38,42 +38,19 @@ pub struct AllPaymentsFilter {
 }
 
 /// A version of a payment. Its `amount_refund_pending` changes only when a refund is completed; see [`RESERVATIONS`].
-static PAYMENTS: Table = Table {
+pub(crate) static PAYMENTS: Table = Table {
     order: TableOrder::Payment,
     touches: Touches::Each("payment"),
-    into: "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
-        amount_authorized, amount_captured, amount_refunded, amount_refund_pending, resource_version, created_at, body, \
-        subscription_id, created_sequence, late)",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Bool,
-    ],
+    columns: columns!("payments":
+        id Text, merchant_id Text, livemode Bool, status Text, checkout_id Text, order_number Text,
+        currency Text, amount Int, amount_authorized Int, amount_captured Int, amount_refunded Int,
+        amount_refund_pending Int, resource_version Int, created_at Int, body Text, subscription_id Text,
+        created_sequence Int, late Bool),
     form: Form::Insert,
-    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, order_number = excluded.order_number, \
-             subscription_id = excluded.subscription_id, \
-             amount_authorized = excluded.amount_authorized, amount_captured = excluded.amount_captured, \
-             amount_refunded = excluded.amount_refunded, amount_refund_pending = excluded.amount_refund_pending, \
-             resource_version = excluded.resource_version, late = excluded.late, body = excluded.body \
-         WHERE payments.resource_version < excluded.resource_version AND payments.livemode = excluded.livemode \
-             AND payments.merchant_id = excluded.merchant_id \
-             AND (payments.amount_refund_pending = excluded.amount_refund_pending \
-                 OR payments.amount_refunded < excluded.amount_refunded)",
+    rest: upsert!("id": status, order_number, subscription_id, amount_authorized, amount_captured,
+        amount_refunded, amount_refund_pending, resource_version, late, body;
+        concat!(newer!("payments"), " AND (payments.amount_refund_pending = excluded.amount_refund_pending \
+            OR payments.amount_refunded < excluded.amount_refunded)")),
     together: Together::Apart,
 };
 
@@ -82,11 +59,11 @@ static PAYMENTS: Table = Table {
 static RESERVATIONS: Table = Table {
     order: TableOrder::RefundReservation,
     touches: Touches::Each("payment of a refund"),
-    into: "UPDATE payments SET body = COALESCE(v.column4, payments.body), amount_refund_pending = ( \
+    columns: columns!(into "UPDATE payments SET body = COALESCE(v.column4, payments.body), amount_refund_pending = ( \
              SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
              WHERE r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
-                 AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing'))",
-    columns: &[Kind::Text, Kind::Text, Kind::Bool, Kind::Text, Kind::Int, Kind::Int],
+                 AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing'))";
+        Text, Text, Bool, Text, Int, Int),
     form: Form::Update,
     rest: "WHERE payments.id = v.column1 AND payments.merchant_id = v.column2 AND payments.livemode = v.column3 \
          AND (v.column4 IS NULL OR payments.resource_version = v.column5 AND v.column6 = ( \
@@ -130,7 +107,7 @@ impl Tx {
     }
 
     /// Caches the records that were read with a payment.
-    pub(crate) fn note_around(&mut self, tenant: &Tenant, row: &Found) -> Result<(), StoreError> {
+    pub(crate) fn note_around(&mut self, tenant: &Tenant, row: &Found) -> Result<()> {
         if self.conn.cache.merchant(&tenant.merchant_id).is_none() {
             self.conn.note_merchant(&serde_json::from_str(&row.text(6)?)?);
         }
@@ -146,27 +123,19 @@ impl Tx {
 
 impl Tx {
     /// One payment, as the tenant sees it.
-    pub async fn payment_get(
-        &mut self,
-        tenant: &Tenant,
-        id: &PaymentId,
-    ) -> Result<Option<Payment>, StoreError> {
+    pub async fn payment_get(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<Payment>> {
         let found = self.payment_body(tenant, id).await?;
         Ok(found.map(|(body, _)| serde_json::from_str(&body)).transpose()?)
     }
 
     /// One payment as stored text, with its version.
-    pub async fn payment_body(
-        &mut self,
-        tenant: &Tenant,
-        id: &PaymentId,
-    ) -> Result<Option<(String, i64)>, StoreError> {
+    pub async fn payment_body(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
     }
 
     /// One payment and its tenant, as the operator's paths name it.
-    pub async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
+    pub async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>> {
         if let Some(known) = self.conn.cache.record(id.as_str()) {
             return known
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
@@ -181,21 +150,17 @@ impl Tx {
     }
 
     /// One payment and its tenant, without what stands around it.
-    pub async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>, StoreError> {
+    pub async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>> {
         let row = query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
             .bind(id.as_str())
             .read_optional::<Row>(&mut self.conn)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some((bodies::tenant(&row)?, serde_json::from_str(row.get("body")?)?)))
+        Ok(Some((row.tenant()?, serde_json::from_str(row.get("body")?)?)))
     }
 
     /// All payments of an order, oldest first.
-    pub async fn payments_of_order(
-        &mut self,
-        tenant: &Tenant,
-        order: &OrderNumber,
-    ) -> Result<Vec<Payment>, StoreError> {
+    pub async fn payments_of_order(&mut self, tenant: &Tenant, order: &OrderNumber) -> Result<Vec<Payment>> {
         let around = self.order_surroundings(tenant, order).await?;
         Ok(around.payments.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
     }
@@ -207,7 +172,7 @@ impl Tx {
         filter: &PaymentFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Page<String>, StoreError> {
+    ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
             bodies::push_equal(query, "order_number", filter.order_number.as_ref());
             push_late(query, filter.late.filter(|late| *late));
@@ -226,7 +191,7 @@ impl Tx {
         filter: &AllPaymentsFilter,
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<FoundPayment>, StoreError> {
+    ) -> Result<Vec<FoundPayment>> {
         let mut query = Query::new("SELECT merchant_id, livemode, body FROM payments WHERE TRUE");
         push_late(&mut query, filter.late);
         query.push_in("status", &filter.status);
@@ -236,10 +201,7 @@ impl Tx {
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter()
-            .map(|row| {
-                let body: String = row.get("body")?;
-                Ok(FoundPayment { tenant: bodies::tenant(row)?, payment: serde_json::from_str(&body)? })
-            })
+            .map(|row| Ok(FoundPayment { tenant: row.tenant()?, payment: row.record("body")? }))
             .collect()
     }
 
@@ -248,7 +210,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         checkout: &CheckoutId,
-    ) -> Result<Option<Payment>, StoreError> {
+    ) -> Result<Option<Payment>> {
         let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
              AND status IN ('created', 'pending', 'authorized')";
         bodies::record(&mut self.conn, query(statement), tenant, checkout.as_str()).await
@@ -256,7 +218,7 @@ impl Tx {
 
     /// Rewrites a payment under its current version, because what its open refunds reserve has changed (contract
     /// 3.6). Refuses another version, and a text whose `amount_refund_pending` is not the sum of the stored refunds.
-    pub async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<(), StoreError> {
+    pub async fn payment_restate(&mut self, tenant: &Tenant, payment: &Payment) -> Result<()> {
         let body = serde_json::to_string(payment)?;
         self.conn.buffer(
             &RESERVATIONS,
@@ -279,7 +241,7 @@ impl Tx {
         merchant: &MerchantId,
         payment: &Payment,
         places: SequenceRange,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let body = serde_json::to_string(payment)?;
         let checkout = payment.checkout_id.as_ref().map(CheckoutId::as_str);
         let order = payment.order_number.as_ref().map(OrderNumber::as_str);

@@ -4,10 +4,10 @@ use authority_domain::body::party_name;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Kind, query};
+use crate::Result;
+use crate::driver::query;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 
 /// The kind of a processor's message about a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +63,9 @@ pub struct KnownMessage {
 static PROCESSOR_REPORTS: Table = Table {
     order: TableOrder::ProcessorReport,
     touches: Touches::Any,
-    into: "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
-        said, received_at)",
-    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Text, Kind::Int],
+    columns: columns!("processor_reports":
+        merchant_id Text, livemode Bool, processor Text, message Text, processor_event_id Text,
+        resource_id Text, said Text, received_at Int),
     form: Form::Insert,
     rest: "",
     together: Together::Apart,
@@ -86,7 +86,7 @@ impl Tx {
         resource_id: &str,
         said: Option<&str>,
         now: Timestamp,
-    ) -> Result<Option<KnownMessage>, StoreError> {
+    ) -> Result<Option<KnownMessage>> {
         let known = self.processor_report_get(message).await?;
         if known.is_none() {
             self.processor_report_keep(message, resource_id, said, now).await?;
@@ -101,7 +101,7 @@ impl Tx {
         resource_id: &str,
         said: Option<&str>,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.conn.buffer(
             &PROCESSOR_REPORTS,
             [report_key(message)],
@@ -120,10 +120,7 @@ impl Tx {
     }
 
     /// An earlier message with this id.
-    pub async fn processor_report_get(
-        &mut self,
-        message: &MessageId,
-    ) -> Result<Option<KnownMessage>, StoreError> {
+    pub async fn processor_report_get(&mut self, message: &MessageId) -> Result<Option<KnownMessage>> {
         let key = report_key(message);
         if let Some(known) = self.conn.cache.message(&key) {
             return Ok(known.cloned());
@@ -133,9 +130,7 @@ impl Tx {
              AND processor = $3 AND message = $4 AND processor_event_id = $5",
         )
         .bind_tenant(&message.tenant)
-        .bind(&message.processor)
-        .bind(message.kind.as_str())
-        .bind(&message.event_id)
+        .binds((&message.processor, message.kind.as_str(), &message.event_id))
         .about(&[key])
         .read_optional(&mut self.conn)
         .await?;

@@ -10,12 +10,12 @@ use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
-use crate::driver::{Kind, Query, Row, query};
+use crate::Result;
+use crate::driver::{Query, Row, query};
 use crate::ports::{MadeUnderKey, Page, SequenceRange};
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::page_rows;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
 
 /// A refund as the operator side works on it: with its tenant and the payment whose money it returns.
@@ -28,32 +28,16 @@ pub struct FoundRefund {
 }
 
 /// A version of a refund. Its idempotency key stays as it was inserted (contract 4.3).
-static REFUNDS: Table = Table {
+pub(crate) static REFUNDS: Table = Table {
     order: TableOrder::Refund,
     touches: Touches::Each("refund"),
-    into: "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, \
-        resource_version, created_sequence, created_at, body, requester, idempotency_key, idempotency_fingerprint)",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Int,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Bytes,
-    ],
+    columns: columns!("refunds":
+        id Text, merchant_id Text, livemode Bool, order_number Text, payment_id Text, status Text,
+        amount Int, resource_version Int, created_sequence Int, created_at Int, body Text, requester Text,
+        idempotency_key Text, idempotency_fingerprint Bytes),
     form: Form::Insert,
-    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, resource_version = excluded.resource_version, \
-             body = excluded.body \
-         WHERE refunds.resource_version < excluded.resource_version AND refunds.livemode = excluded.livemode \
-             AND refunds.merchant_id = excluded.merchant_id",
+    rest: upsert!("id": status, resource_version, body;
+        newer!("refunds")),
     together: Together::Apart,
 };
 
@@ -68,7 +52,7 @@ const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment 
 
 impl Tx {
     /// One refund.
-    pub async fn refund_get(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<Refund>, StoreError> {
+    pub async fn refund_get(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<Refund>> {
         if let Some(known) = self.conn.cache.record(id.as_str()) {
             let own = known.filter(|found| found.tenant == *tenant);
             return Ok(own.map(|found| serde_json::from_str(&found.body)).transpose()?);
@@ -78,18 +62,14 @@ impl Tx {
     }
 
     /// One refund as stored text, with its version.
-    pub async fn refund_body(
-        &mut self,
-        tenant: &Tenant,
-        id: &RefundId,
-    ) -> Result<Option<(String, i64)>, StoreError> {
+    pub async fn refund_body(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<(String, i64)>> {
         let statement =
             "SELECT body, resource_version FROM refunds WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
     }
 
     /// One refund, as the operator's paths name it.
-    pub async fn refund_find(&mut self, id: &RefundId) -> Result<Option<FoundRefund>, StoreError> {
+    pub async fn refund_find(&mut self, id: &RefundId) -> Result<Option<FoundRefund>> {
         let mut query = Query::new(FIND);
         query.push("r.id = ").push_bind(id.as_str());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
@@ -101,7 +81,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
-    ) -> Result<BTreeMap<PaymentId, Money>, StoreError> {
+    ) -> Result<BTreeMap<PaymentId, Money>> {
         let around = self.order_surroundings(tenant, order).await?;
         let mut sums = BTreeMap::new();
         for (payment, amount) in &around.open_refunds {
@@ -116,7 +96,7 @@ impl Tx {
         tenant: &Tenant,
         requester: RequesterType,
         key: &str,
-    ) -> Result<Option<MadeUnderKey<Refund>>, StoreError> {
+    ) -> Result<Option<MadeUnderKey<Refund>>> {
         let waits_under = refund_key(tenant, requester, key);
         if self.conn.cache.is_unused(&waits_under) {
             return Ok(None);
@@ -126,8 +106,7 @@ impl Tx {
              WHERE merchant_id = $1 AND livemode = $2 AND requester = $3 AND idempotency_key = $4",
         )
         .bind_tenant(tenant)
-        .bind(requester.as_str())
-        .bind(key)
+        .binds((requester.as_str(), key))
         .about(&[waits_under])
         .read_optional::<Row>(&mut self.conn)
         .await?;
@@ -141,7 +120,7 @@ impl Tx {
         filter: &RefundFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Page<String>, StoreError> {
+    ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
             bodies::push_equal(query, "order_number", filter.order_number.as_ref());
             bodies::push_equal(query, "payment_id", filter.payment_id.as_ref());
@@ -160,7 +139,7 @@ impl Tx {
         status: &[RefundStatus],
         before: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<FoundRefund>, StoreError> {
+    ) -> Result<Vec<FoundRefund>> {
         let mut query = Query::new(FIND);
         query.push("TRUE");
         if !status.is_empty() && status.iter().all(|status| status.is_open()) {
@@ -183,22 +162,16 @@ impl Tx {
         &mut self,
         after: Option<&RefundId>,
         limit: i64,
-    ) -> Result<Vec<(Tenant, Refund)>, StoreError> {
+    ) -> Result<Vec<(Tenant, Refund)>> {
         let rows = query(
             "SELECT r.merchant_id, r.livemode, r.body FROM refunds r JOIN merchants m ON m.id = r.merchant_id \
              WHERE r.status IN ('requested', 'processing') AND r.livemode = FALSE AND m.sandbox_auto_advance = TRUE \
              AND r.id > $1 ORDER BY r.id LIMIT $2",
         )
-        .bind(after.map_or("", RefundId::as_str))
-        .bind(limit)
+        .binds((after.map_or("", RefundId::as_str), limit))
         .read::<Row>(&mut self.conn)
         .await?;
-        rows.iter()
-            .map(|row| {
-                let body: String = row.get("body")?;
-                Ok((bodies::tenant(row)?, serde_json::from_str(&body)?))
-            })
-            .collect()
+        rows.iter().map(|row| Ok((row.tenant()?, row.record("body")?))).collect()
     }
 
     /// Writes a version of a refund, and with it what is reserved of its payment.
@@ -207,7 +180,7 @@ impl Tx {
         merchant: &MerchantId,
         refund: &Refund,
         places: SequenceRange,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let body = serde_json::to_string(refund)?;
         let made_under = self.take_key_of(refund.id.as_str());
         let (key, fingerprint) = made_under.unzip();
@@ -243,12 +216,9 @@ impl Tx {
     }
 }
 
-fn found(row: &Row) -> Result<FoundRefund, StoreError> {
+fn found(row: &Row) -> Result<FoundRefund> {
     let (refund, payment): (String, String) = (row.get("body")?, row.get("payment")?);
-    let tenant = Tenant {
-        merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-        livemode: row.get("livemode")?,
-    };
+    let tenant = row.tenant()?;
     Ok(FoundRefund {
         tenant,
         refund: serde_json::from_str(&refund)?,

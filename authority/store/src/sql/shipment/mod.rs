@@ -6,40 +6,25 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
-use crate::driver::{Kind, Row, query};
+use crate::Result;
+use crate::driver::{Row, query};
 use crate::ports::{MadeUnderKey, SequenceRange};
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::placed_texts;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
 
 /// A version of a shipment. Its idempotency key stays as it was inserted (contract 4.3).
-static SHIPMENTS: Table = Table {
+pub(crate) static SHIPMENTS: Table = Table {
     order: TableOrder::Shipment,
     touches: Touches::Each("shipment"),
-    into: "INSERT INTO shipments (id, merchant_id, livemode, order_number, status, carrier, tracking_number, \
-        resource_version, body, created_sequence, idempotency_key, idempotency_fingerprint)",
-    columns: &[
-        Kind::Text,
-        Kind::Text,
-        Kind::Bool,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Int,
-        Kind::Text,
-        Kind::Bytes,
-    ],
+    columns: columns!("shipments":
+        id Text, merchant_id Text, livemode Bool, order_number Text, status Text, carrier Text,
+        tracking_number Text, resource_version Int, body Text, created_sequence Int, idempotency_key Text,
+        idempotency_fingerprint Bytes),
     form: Form::Insert,
-    rest: "ON CONFLICT (id) DO UPDATE SET status = excluded.status, carrier = excluded.carrier, \
-             tracking_number = excluded.tracking_number, resource_version = excluded.resource_version, \
-             body = excluded.body \
-         WHERE shipments.resource_version < excluded.resource_version AND shipments.livemode = excluded.livemode \
-             AND shipments.merchant_id = excluded.merchant_id",
+    rest: upsert!("id": status, carrier, tracking_number, resource_version, body;
+        newer!("shipments")),
     together: Together::Apart,
 };
 
@@ -47,8 +32,8 @@ static SHIPMENTS: Table = Table {
 static LINE_MARKS: Table = Table {
     order: TableOrder::LineMark,
     touches: Touches::Each("order's line"),
-    into: "UPDATE order_lines SET marked_fulfilled_quantity = v.column5, marked_shipped_quantity = v.column6",
-    columns: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Int, Kind::Int],
+    columns: columns!(into "UPDATE order_lines SET marked_fulfilled_quantity = v.column5, marked_shipped_quantity = v.column6";
+        Text, Bool, Text, Text, Int, Int),
     form: Form::Update,
     rest: "WHERE order_lines.merchant_id = v.column1 AND order_lines.livemode = v.column2 \
          AND order_lines.order_number = v.column3 AND order_lines.id = v.column4",
@@ -62,17 +47,13 @@ pub(crate) fn shipment_key(tenant: &Tenant, key: &str) -> String {
 
 impl Tx {
     /// One shipment as stored text, with its version.
-    pub async fn shipment_body(
-        &mut self,
-        tenant: &Tenant,
-        id: &ShipmentId,
-    ) -> Result<Option<(String, i64)>, StoreError> {
+    pub async fn shipment_body(&mut self, tenant: &Tenant, id: &ShipmentId) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
     }
 
     /// One shipment and its tenant, as the operator's paths name it.
-    pub async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>, StoreError> {
+    pub async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>> {
         if let Some(known) = self.conn.cache.record(id.as_str()) {
             return known
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
@@ -84,12 +65,8 @@ impl Tx {
             .read_optional::<Row>(&mut self.conn)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let tenant = Tenant {
-            merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-            livemode: row.get("livemode")?,
-        };
-        let body: String = row.get("body")?;
-        Ok(Some((tenant, serde_json::from_str(&body)?)))
+        let tenant = row.tenant()?;
+        Ok(Some((tenant, row.record("body")?)))
     }
 
     /// Up to `limit` shipments of an order before `before` (newest first; `None` from the newest), each with its
@@ -100,16 +77,14 @@ impl Tx {
         order: &OrderNumber,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, String)>, StoreError> {
+    ) -> Result<Vec<(i64, String)>> {
         let rows = query(
             "SELECT created_sequence, body FROM shipments \
              WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND created_sequence < $4 \
              ORDER BY created_sequence DESC LIMIT $5",
         )
         .bind_tenant(tenant)
-        .bind(order.as_str())
-        .bind(before.unwrap_or(i64::MAX))
-        .bind(limit)
+        .binds((order.as_str(), before.unwrap_or(i64::MAX), limit))
         .read_stream(&mut self.conn)
         .await?;
         placed_texts(rows).await
@@ -120,7 +95,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
-    ) -> Result<Vec<Shipment>, StoreError> {
+    ) -> Result<Vec<Shipment>> {
         let around = self.order_surroundings(tenant, order).await?;
         Ok(around.shipments.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
     }
@@ -130,7 +105,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         key: &str,
-    ) -> Result<Option<MadeUnderKey<Shipment>>, StoreError> {
+    ) -> Result<Option<MadeUnderKey<Shipment>>> {
         let waits_under = shipment_key(tenant, key);
         if self.conn.cache.is_unused(&waits_under) {
             return Ok(None);
@@ -153,7 +128,7 @@ impl Tx {
         merchant: &MerchantId,
         shipment: &Shipment,
         places: SequenceRange,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let body = serde_json::to_string(shipment)?;
         let (key, fingerprint) = self.take_key_of(shipment.id.as_str()).unzip();
         let tenant = Tenant { merchant_id: merchant.clone(), livemode: shipment.livemode };
@@ -180,11 +155,7 @@ impl Tx {
     }
 
     /// The marks that the fulfilment update set, per line of an order; lines without a mark may be absent.
-    pub async fn fulfillment_marks(
-        &mut self,
-        tenant: &Tenant,
-        order: &OrderNumber,
-    ) -> Result<LineMarks, StoreError> {
+    pub async fn fulfillment_marks(&mut self, tenant: &Tenant, order: &OrderNumber) -> Result<LineMarks> {
         let around = self.order_surroundings(tenant, order).await?;
         let marks = |(line, fulfilled, shipped): &(String, i64, i64)| {
             (LineItemId::from_store(line.clone()), Marks { fulfilled: *fulfilled, shipped: *shipped })
@@ -198,7 +169,7 @@ impl Tx {
         tenant: &Tenant,
         order: &OrderNumber,
         marked: &LineMarks,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let of_order = order_key(&tenant.merchant_id, tenant.livemode, order);
         for (line, marks) in marked {
             self.conn.buffer(

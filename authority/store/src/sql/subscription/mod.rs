@@ -6,11 +6,16 @@ use authority_domain::subscription::{AnchoredSubscription, Subscription, Subscri
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
-use crate::driver::{Query, Row, query};
+use crate::Result;
+use crate::driver::{Query, Row, Value, query};
 use crate::ports::{Page, SequenceRange};
-use crate::sql::transaction::tx::one_row;
+use crate::sql::transaction::rows::{Columns, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
+
+/// A version of a subscription.
+pub(crate) static SUBSCRIPTIONS: Columns = columns!("subscriptions":
+    id Text, merchant_id Text, livemode Bool, status Text, customer_reference Text, resource_version Int,
+    created_sequence Int, created_at Int, body Text, period_anchor Int);
 
 impl Tx {
     /// One subscription.
@@ -18,7 +23,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         id: &SubscriptionId,
-    ) -> Result<Option<Subscription>, StoreError> {
+    ) -> Result<Option<Subscription>> {
         let statement = "SELECT body FROM subscriptions WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::record(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
@@ -27,22 +32,16 @@ impl Tx {
     pub async fn subscription_find(
         &mut self,
         id: &SubscriptionId,
-    ) -> Result<Option<(Tenant, AnchoredSubscription)>, StoreError> {
+    ) -> Result<Option<(Tenant, AnchoredSubscription)>> {
         let row = query("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE id = $1")
             .bind(id.as_str())
             .read_optional::<Row>(&mut self.conn)
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let tenant = Tenant {
-            merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-            livemode: row.get("livemode")?,
-        };
-        let body: String = row.get("body")?;
+        let tenant = row.tenant()?;
         let anchor: Option<i64> = row.get("period_anchor")?;
-        let ongoing = AnchoredSubscription {
-            record: serde_json::from_str(&body)?,
-            anchor: anchor.map(Timestamp::from_ms),
-        };
+        let ongoing =
+            AnchoredSubscription { record: row.record("body")?, anchor: anchor.map(Timestamp::from_ms) };
         Ok(Some((tenant, ongoing)))
     }
 
@@ -51,7 +50,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         id: &SubscriptionId,
-    ) -> Result<Option<(String, i64)>, StoreError> {
+    ) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM subscriptions \
              WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
@@ -64,7 +63,7 @@ impl Tx {
         filter: &SubscriptionFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Page<String>, StoreError> {
+    ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
             bodies::push_equal(query, "customer_reference", filter.customer_reference.as_ref());
         };
@@ -81,32 +80,24 @@ impl Tx {
         merchant: &MerchantId,
         subscription: &AnchoredSubscription,
         places: SequenceRange,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let record = &subscription.record;
-        let done = query(
-            "INSERT INTO subscriptions (id, merchant_id, livemode, status, customer_reference, resource_version, \
-                 created_sequence, created_at, body, period_anchor) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
-             ON CONFLICT (id) DO UPDATE SET status = excluded.status, \
-                 customer_reference = excluded.customer_reference, resource_version = excluded.resource_version, \
-                 body = excluded.body, period_anchor = excluded.period_anchor \
-             WHERE subscriptions.resource_version < excluded.resource_version \
-                 AND subscriptions.livemode = excluded.livemode \
-                 AND subscriptions.merchant_id = excluded.merchant_id",
-        )
-        .bind(record.id.as_str())
-        .bind(merchant.as_str())
-        .bind(record.livemode)
-        .bind(record.status.as_str())
-        .bind(record.customer.reference.as_deref())
-        .bind(record.resource_version)
-        .bind(places.first)
-        .bind(record.created_at.as_ms())
-        .bind(serde_json::to_string(record)?)
-        .bind(subscription.anchor.map(Timestamp::as_ms))
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "subscription")
+        let mut query = Query::new(SUBSCRIPTIONS.into);
+        query.push(" VALUES (").push_list([
+            Value::from(record.id.as_str()),
+            merchant.as_str().into(),
+            record.livemode.into(),
+            record.status.as_str().into(),
+            record.customer.reference.as_deref().into(),
+            record.resource_version.into(),
+            places.first.into(),
+            record.created_at.as_ms().into(),
+            serde_json::to_string(record)?.into(),
+            subscription.anchor.map(Timestamp::as_ms).into(),
+        ]);
+        query.push(") ").push(upsert!("id":
+            status, customer_reference, resource_version, body, period_anchor; newer!("subscriptions")));
+        query.write_one(&mut self.conn, "subscription").await
     }
 
     /// Stores the terms of an open checkout beside its record.
@@ -115,16 +106,13 @@ impl Tx {
         tenant: &Tenant,
         checkout: &CheckoutId,
         terms: &SubscriptionTerms,
-    ) -> Result<(), StoreError> {
-        let done = query(
+    ) -> Result<()> {
+        query(
             "UPDATE checkouts SET subscription_terms = $4 WHERE merchant_id = $1 AND livemode = $2 AND id = $3",
         )
         .bind_tenant(tenant)
-        .bind(checkout.as_str())
-        .bind(serde_json::to_string(terms)?)
-        .write(&mut self.conn)
-        .await?;
-        one_row(done, "checkout")
+        .binds((checkout.as_str(), serde_json::to_string(terms)?))
+        .write_one(&mut self.conn, "checkout").await
     }
 
     /// The terms of a checkout; `None` in mode `payment`.
@@ -132,7 +120,7 @@ impl Tx {
         &mut self,
         tenant: &Tenant,
         checkout: &CheckoutId,
-    ) -> Result<Option<SubscriptionTerms>, StoreError> {
+    ) -> Result<Option<SubscriptionTerms>> {
         if let Some(found) = self.conn.cache.checkout(tenant, checkout.as_str()) {
             return Ok(found.terms.as_deref().map(serde_json::from_str).transpose()?);
         }

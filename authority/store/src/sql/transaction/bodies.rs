@@ -1,11 +1,10 @@
 //! Reading records by their stored text: the query shapes that the records of merchants share.
 
-use authority_domain::id::MerchantId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{FromRow, Query, Row, query};
 use crate::ports::{MadeUnderKey, Page};
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
@@ -18,7 +17,7 @@ pub(crate) async fn record<'q, T: DeserializeOwned>(
     statement: Query<'q>,
     tenant: &'q Tenant,
     key: &'q str,
-) -> Result<Option<T>, StoreError> {
+) -> Result<Option<T>> {
     let body: Option<String> = found(conn, statement, tenant, key).await?;
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
@@ -29,7 +28,7 @@ pub(crate) async fn text(
     statement: &'static str,
     tenant: &Tenant,
     key: &str,
-) -> Result<Option<(String, i64)>, StoreError> {
+) -> Result<Option<(String, i64)>> {
     found(conn, query(statement), tenant, key).await
 }
 
@@ -38,7 +37,7 @@ async fn found<'q, T: FromRow>(
     statement: Query<'q>,
     tenant: &'q Tenant,
     key: &'q str,
-) -> Result<Option<T>, StoreError> {
+) -> Result<Option<T>> {
     Ok(statement.bind_tenant(tenant).bind(key).read_optional(conn).await?)
 }
 
@@ -77,7 +76,7 @@ pub(crate) async fn page(
     narrow: impl Fn(&mut Query<'_>),
     filter: impl Fn(&mut Query<'_>),
     limit: i64,
-) -> Result<Page<String>, StoreError> {
+) -> Result<Page<String>> {
     let of = |query: &mut Query<'_>| {
         push_tenant(query, tenant);
         narrow(query);
@@ -88,14 +87,7 @@ pub(crate) async fn page(
 }
 
 /// A record with the key it was made under; the row has `body` and `idempotency_fingerprint`.
-pub(crate) fn made_under_key<T: DeserializeOwned>(row: &Row) -> Result<MadeUnderKey<T>, StoreError> {
-    let body: String = row.get("body")?;
+pub(crate) fn made_under_key<T: DeserializeOwned>(row: &Row) -> Result<MadeUnderKey<T>> {
     let fingerprint = row.get("idempotency_fingerprint")?;
-    Ok(MadeUnderKey { record: serde_json::from_str(&body)?, fingerprint })
-}
-
-/// The tenant of a record that was found without one; the row has `merchant_id` and `livemode`.
-pub(crate) fn tenant(row: &Row) -> Result<Tenant, StoreError> {
-    let merchant_id = MerchantId::from_store(row.get("merchant_id")?);
-    Ok(Tenant { merchant_id, livemode: row.get("livemode")? })
+    Ok(MadeUnderKey { record: row.record("body")?, fingerprint })
 }

@@ -11,7 +11,7 @@
 
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Query, Row};
 use crate::ports::{LOOK_AHEAD, Page};
 use crate::sql::transaction::bodies;
@@ -80,8 +80,8 @@ impl<Of: Fn(&mut Query<'_>), Filter: Fn(&mut Query<'_>)> Listed<'_, Of, Filter> 
         conn: &mut BufferedConnection,
         columns: &str,
         limit: i64,
-        read: impl Fn(&Row) -> Result<(usize, (i64, T)), StoreError>,
-    ) -> Result<Page<T>, StoreError> {
+        read: impl Fn(&Row) -> Result<(usize, (i64, T))>,
+    ) -> Result<Page<T>> {
         let mut query = self.select(columns, self.joins);
         let is_filtered = self.is_filtered();
         if is_filtered {
@@ -107,7 +107,7 @@ impl<Of: Fn(&mut Query<'_>), Filter: Fn(&mut Query<'_>)> Listed<'_, Of, Filter> 
     }
 
     /// The position of the last row that a page may look at; `None` when fewer rows are left.
-    async fn end_of_look_ahead(&self, conn: &mut BufferedConnection) -> Result<Option<i64>, StoreError> {
+    async fn end_of_look_ahead(&self, conn: &mut BufferedConnection) -> Result<Option<i64>> {
         let mut query = self.select(self.position, "");
         self.push_order(&mut query);
         query.push(" LIMIT 1 OFFSET ").push_bind(LOOK_AHEAD - 1);

@@ -1,11 +1,11 @@
 //! The lookups there are: for each kind of key, what is found under it.
 
-use crate::driver::Kind;
 use crate::sql::transaction::lookups::{Lookup, Part, Select};
+use crate::sql::transaction::rows::kinds;
 
 /// Merchants by their ids: body.
 pub(crate) static MERCHANTS: Lookup = Lookup {
-    key: &[Kind::Text],
+    key: &kinds!(Text),
     selects: &[Select {
         part: Part::Merchant,
         flag: "TRUE",
@@ -18,7 +18,7 @@ pub(crate) static MERCHANTS: Lookup = Lookup {
 
 /// Answers by (merchant, mode, idempotency key): fingerprint, merchant, key, answer, when it expires.
 pub(crate) static ANSWERS: Lookup = Lookup {
-    key: &[Kind::Text, Kind::Bool, Kind::Text],
+    key: &kinds!(Text, Bool, Text),
     selects: &[Select {
         part: Part::Answer,
         flag: "i.livemode",
@@ -32,7 +32,7 @@ pub(crate) static ANSWERS: Lookup = Lookup {
 
 /// Counters of generated order numbers by (merchant, mode): merchant, last number.
 pub(crate) static COUNTERS: Lookup = Lookup {
-    key: &[Kind::Text, Kind::Bool],
+    key: &kinds!(Text, Bool),
     selects: &[Select {
         part: Part::Counter,
         flag: "c.livemode",
@@ -45,7 +45,7 @@ pub(crate) static COUNTERS: Lookup = Lookup {
 
 /// Checkouts that are to be paid, by their ids: merchant, id, body, and 1 when a payment is under way.
 pub(crate) static CHECKOUTS_TO_PAY: Lookup = Lookup {
-    key: &[Kind::Text],
+    key: &kinds!(Text),
     selects: &[Select {
         part: Part::CheckoutToPay,
         flag: "c.livemode",
@@ -61,7 +61,7 @@ pub(crate) static CHECKOUTS_TO_PAY: Lookup = Lookup {
 /// Payments by their ids, and what a report about one reads next: merchant, id, body, checkout's id, its body and the
 /// terms of its subscription, merchant's body, last order number.
 pub(crate) static PAYMENTS: Lookup = Lookup {
-    key: &[Kind::Text],
+    key: &kinds!(Text),
     selects: &[Select {
         part: Part::Payment,
         flag: "p.livemode",
@@ -85,9 +85,9 @@ pub(crate) static PAYMENTS: Lookup = Lookup {
 
 /// Refunds by their ids: merchant, id, body. Shipments likewise.
 pub(crate) static REFUNDS: Lookup =
-    Lookup { key: &[Kind::Text], selects: &[record("refunds r WHERE r.id = t.column1")] };
+    Lookup { key: &kinds!(Text), selects: &[record("refunds r WHERE r.id = t.column1")] };
 pub(crate) static SHIPMENTS: Lookup =
-    Lookup { key: &[Kind::Text], selects: &[record("shipments r WHERE r.id = t.column1")] };
+    Lookup { key: &kinds!(Text), selects: &[record("shipments r WHERE r.id = t.column1")] };
 
 const fn record(from: &'static str) -> Select {
     Select {
@@ -102,7 +102,7 @@ const fn record(from: &'static str) -> Select {
 
 /// Orders by (merchant, mode, number), with what belongs to them: merchant, number, a text; two numbers.
 pub(crate) static ORDERS: Lookup = Lookup {
-    key: &[Kind::Text, Kind::Bool, Kind::Text],
+    key: &kinds!(Text, Bool, Text),
     selects: &[
         of_order(
             Part::Order,
@@ -151,7 +151,7 @@ const fn of_order(
 /// Processors' messages by (merchant, mode, processor, kind, processor's event, the key that it is buffered under):
 /// that key, what it was about, what it said.
 pub(crate) static MESSAGES: Lookup = Lookup {
-    key: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Text, Kind::Text],
+    key: &kinds!(Text, Bool, Text, Text, Text, Text),
     selects: &[Select {
         part: Part::Message,
         flag: "TRUE",
@@ -177,7 +177,7 @@ pub(crate) static USED_FOR_ORDERS: Lookup = used(&[of_use(
 )]);
 
 const fn used(selects: &'static [Select]) -> Lookup {
-    Lookup { key: &[Kind::Text, Kind::Bool, Kind::Text, Kind::Text, Kind::Text], selects }
+    Lookup { key: &kinds!(Text, Bool, Text, Text, Text), selects }
 }
 
 const fn of_use(from: &'static str) -> Select {

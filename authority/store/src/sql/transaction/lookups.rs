@@ -8,9 +8,9 @@
 use authority_domain::id::MerchantId;
 use authority_domain::tenant::Tenant;
 
-use crate::StoreError;
 use crate::driver::{Error, Kind, Row, Value};
 use crate::sql::transaction::Tx;
+use crate::{Result, StoreError};
 
 /// How many texts, and how many numbers, a row has at most.
 const TEXTS: usize = 7;
@@ -124,7 +124,7 @@ impl Select {
 pub(crate) struct Found(pub(crate) Row);
 
 impl Found {
-    pub(crate) fn part(&self) -> Result<Part, StoreError> {
+    pub(crate) fn part(&self) -> Result<Part> {
         let number: i64 = self.0.get(0)?;
         let part = usize::try_from(number).ok().and_then(|number| Part::ALL.get(number).copied());
         part.ok_or_else(|| StoreError::Broken(format!("a lookup has no part {number}")))
@@ -162,11 +162,7 @@ impl Found {
 
 impl Tx {
     /// Finds what these lookups ask for, and sees rows that are buffered under the keys `about`.
-    pub(crate) async fn look_up(
-        &mut self,
-        asked: &[Asked],
-        about: &[String],
-    ) -> Result<Vec<Found>, StoreError> {
+    pub(crate) async fn look_up(&mut self, asked: &[Asked], about: &[String]) -> Result<Vec<Found>> {
         Ok(self.conn.look_up(asked, about).await?.into_iter().map(Found).collect())
     }
 }

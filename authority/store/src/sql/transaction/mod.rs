@@ -6,6 +6,7 @@
 //! stored text ([`bodies`]), and pages of lists ([`page_rows`], [`look_ahead`]).
 
 pub(crate) mod bodies;
+pub(crate) mod columns;
 pub(crate) mod first_reads;
 pub(crate) mod look_ahead;
 pub(crate) mod lookup_kinds;

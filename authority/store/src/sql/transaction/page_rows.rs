@@ -7,15 +7,15 @@
 use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
 
-use crate::StoreError;
+use crate::Result;
 use crate::driver::{Column, Error, Row};
 use crate::ports::PAGE_BYTES;
 
 /// Collects what `read` makes of the rows, each with its size in bytes, up to the row behind the page's last one.
 pub(crate) async fn page_rows<T>(
     mut rows: BoxStream<'_, Result<Row, Error>>,
-    read: impl Fn(&Row) -> Result<(usize, T), StoreError>,
-) -> Result<Vec<T>, StoreError> {
+    read: impl Fn(&Row) -> Result<(usize, T)>,
+) -> Result<Vec<T>> {
     let (mut found, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.try_next().await? {
         let (size, item) = read(&row)?;
@@ -31,12 +31,12 @@ pub(crate) async fn page_rows<T>(
 /// Rows that are a position and a stored text.
 pub(crate) async fn placed_texts<P: for<'r> Column<'r>>(
     rows: BoxStream<'_, Result<Row, Error>>,
-) -> Result<Vec<(P, String)>, StoreError> {
+) -> Result<Vec<(P, String)>> {
     page_rows(rows, placed_text).await
 }
 
 /// A row that is a position and a stored text, with its size.
-pub(crate) fn placed_text<P: for<'r> Column<'r>>(row: &Row) -> Result<(usize, (P, String)), StoreError> {
+pub(crate) fn placed_text<P: for<'r> Column<'r>>(row: &Row) -> Result<(usize, (P, String))> {
     let text: String = row.get(1)?;
     Ok((text.len(), (row.get(0)?, text)))
 }

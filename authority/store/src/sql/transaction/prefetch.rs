@@ -24,7 +24,7 @@ use authority_domain::refund::RequesterType;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
+use crate::Result;
 use crate::ports::{KeyScope, KnownMessage, MessageId};
 use crate::sql::event::streams;
 use crate::sql::idempotency::waits_under;
@@ -75,14 +75,14 @@ pub enum FirstRead {
 
 impl Tx {
     /// Caches what `jobs` will ask for.
-    pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
+    pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<()> {
         let reads = FirstReads::of(jobs, &self.conn);
         self.rows_ahead(&reads).await?;
         self.streams_ahead(jobs).await?;
         self.numbers_ahead(&reads.numbers).await
     }
 
-    async fn rows_ahead(&mut self, reads: &FirstReads<'_>) -> Result<(), StoreError> {
+    async fn rows_ahead(&mut self, reads: &FirstReads<'_>) -> Result<()> {
         let (mut asked, rest) = reads.asked();
         // Two statements on PostgreSQL, and no more: what a connection has not prepared costs it a round trip.
         if rest.iter().any(|asked| !asked.keys.is_empty()) {
@@ -135,7 +135,7 @@ impl Tx {
         }
     }
 
-    fn note_found(&mut self, part: Part, row: &Found) -> Result<(), StoreError> {
+    fn note_found(&mut self, part: Part, row: &Found) -> Result<()> {
         match part {
             // A merchant that cannot be read is not cached: the job that asks for it gets the error.
             Part::Merchant => {
@@ -174,7 +174,7 @@ impl Tx {
         Ok(())
     }
 
-    async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<(), StoreError> {
+    async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<()> {
         let unknown = |tenant: &&Tenant| {
             self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&streams::waits_under(tenant))
         };
@@ -190,7 +190,7 @@ impl Tx {
     }
 
     /// Caches which of the next order numbers of these tenants are free, as many as their jobs may take.
-    async fn numbers_ahead(&mut self, tenants: &BTreeMap<&Tenant, usize>) -> Result<(), StoreError> {
+    async fn numbers_ahead(&mut self, tenants: &BTreeMap<&Tenant, usize>) -> Result<()> {
         let mut numbers = BTreeMap::new();
         for (tenant, count) in tenants {
             let known = (self.conn.cache.counter(tenant), self.conn.cache.merchant(&tenant.merchant_id));

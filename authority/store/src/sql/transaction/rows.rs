@@ -58,10 +58,7 @@ impl TableOrder {
 pub(crate) struct Table {
     pub(crate) order: TableOrder,
     pub(crate) touches: Touches,
-    /// `INSERT INTO … (…)` or, with [`Form::Update`], `UPDATE … SET …`.
-    pub(crate) into: &'static str,
-    /// The types of a row's columns.
-    pub(crate) columns: &'static [Kind],
+    pub(crate) columns: Columns,
     pub(crate) form: Form,
     /// The end of the statement: `ON CONFLICT …` with [`Form::Insert`], `WHERE … ON CONFLICT …` with
     /// [`Form::Select`], `WHERE …` with [`Form::Update`].
@@ -69,6 +66,70 @@ pub(crate) struct Table {
     /// How rows with the same key are combined in one statement.
     pub(crate) together: Together,
 }
+
+/// The columns of a row; [`columns`] declares them.
+pub(crate) struct Columns {
+    /// The table, where the columns are its own, and their names.
+    pub(crate) table: &'static str,
+    pub(crate) names: &'static [&'static str],
+    /// `INSERT INTO … (…)` or, with [`Form::Update`], `UPDATE … SET …`.
+    pub(crate) into: &'static str,
+    pub(crate) kinds: &'static [Kind],
+}
+
+/// Types, by their names.
+macro_rules! kinds {
+    ($($kind:ident),+) => { [$($crate::driver::Kind::$kind),+] };
+}
+
+/// The columns of rows that are inserted into a table: each with its type. Where a row's columns are not the table's, the
+/// statement that they go into, and their types.
+macro_rules! columns {
+    (into $into:expr; $($kind:ident),+) => {
+        $crate::sql::transaction::rows::Columns {
+            table: "",
+            names: &[],
+            into: $into,
+            kinds: &$crate::sql::transaction::rows::kinds!($($kind),+),
+        }
+    };
+    ($table:literal: $name:ident $kind:ident $(, $names:ident $kinds:ident)*) => {
+        $crate::sql::transaction::rows::Columns {
+            table: $table,
+            names: &[stringify!($name) $(, stringify!($names))*],
+            into: concat!("INSERT INTO ", $table, " (", stringify!($name) $(, ", ", stringify!($names))*, ")"),
+            kinds: &$crate::sql::transaction::rows::kinds!($kind $(, $kinds)*),
+        }
+    };
+}
+
+/// The end of an insertion that replaces these columns of a row with the same key, under a condition.
+macro_rules! upsert {
+    ($key:literal: $name:ident $(, $names:ident)* $(; $condition:expr)?) => {
+        concat!(
+            "ON CONFLICT (", $key, ") DO UPDATE SET ", stringify!($name), " = excluded.", stringify!($name)
+            $(, ", ", stringify!($names), " = excluded.", stringify!($names))*
+            $(, " ", $condition)?
+        )
+    };
+}
+
+/// The condition under which a row is the next version of the merchant's own record.
+macro_rules! newer {
+    ($table:literal) => {
+        concat!(
+            "WHERE ",
+            $table,
+            ".resource_version < excluded.resource_version AND ",
+            $table,
+            ".livemode = excluded.livemode AND ",
+            $table,
+            ".merchant_id = excluded.merchant_id"
+        )
+    };
+}
+
+pub(crate) use {columns, kinds, newer, upsert};
 
 /// What a statement does with its rows `v (column1, …)`.
 #[derive(Clone, Copy)]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
 use authority_domain::time::Timestamp;
 
-use crate::StoreError;
 use crate::driver::Connection;
 use crate::hand_off::{DispatchHandle, HandedOff};
 use crate::job::{CommitEffects, Job, Ran};
 use crate::ports::{Prefetch, Written};
 use crate::shards::ShardSet;
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::{Result, StoreError};
 
 /// What a job can reach, inside its transaction; for a job that reads, without one. Its methods are declared beside the
 /// SQL of what they are about.
@@ -59,7 +59,7 @@ impl Tx {
         &mut self,
         jobs: &[&Prefetch],
         dispatch: Option<Arc<DispatchHandle>>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.conn.begin_job(0);
         self.job = JobState { dispatch, ..JobState::default() };
         let seen = self.prefetch(jobs).await;
@@ -68,11 +68,7 @@ impl Tx {
     }
 
     /// Runs the job with this `index` in the transaction, and keeps or undoes it. Returns its effects.
-    pub(crate) async fn run(
-        &mut self,
-        index: usize,
-        job: &mut dyn Job,
-    ) -> Result<(Ran, CommitEffects), StoreError> {
+    pub(crate) async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects)> {
         self.conn.begin_job(index);
         self.job = JobState::default();
         let ran = job.run(self).await;
@@ -130,7 +126,7 @@ impl Tx {
     /// # Errors
     /// [`StoreError::TurnMissing`] when the transaction does not hold them all. The job then ends, whatever it returns,
     /// and runs again with them.
-    pub fn need_turns(&mut self, shards: ShardSet) -> Result<(), StoreError> {
+    pub fn need_turns(&mut self, shards: ShardSet) -> Result<()> {
         let missing = shards.without(self.conn.held());
         self.job.missing = self.job.missing.or(missing);
         if missing.is_empty() { Ok(()) } else { Err(StoreError::TurnMissing) }
@@ -178,15 +174,5 @@ impl Tx {
             endpoints.insert(endpoint.clone());
             *at = now;
         }
-    }
-}
-
-/// Checks a write that must touch one row. If it touched none, the previous version is not the one that was read, or
-/// the row is another tenant's, and the transaction cannot continue.
-pub(crate) fn one_row(touched: u64, what: &str) -> Result<(), StoreError> {
-    if touched == 1 {
-        Ok(())
-    } else {
-        Err(StoreError::Broken(format!("the {what}: expected one row, found a version or tenant mismatch")))
     }
 }

@@ -10,12 +10,12 @@
 //! do the jobs that built on its writes, because their conditional writes now touch nothing. No other job is
 //! affected.
 
-use crate::StoreError;
 use crate::driver::Error;
 use crate::job::Ran;
 use crate::shards::ShardSet;
 use crate::sql::transaction::rows::{BufferedRow, Touches, steps};
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::{Result, StoreError};
 
 /// Moves the savepoint from one job to the next. On PostgreSQL the release fails in a transaction that an error has
 /// ended.
@@ -98,7 +98,7 @@ impl BufferedConnection {
     }
 
     /// Ends a prefetch. After an error the jobs run their own queries, which show whose fault it is.
-    pub(crate) async fn end_look(&mut self, seen: Result<(), StoreError>) -> Result<(), Error> {
+    pub(crate) async fn end_look(&mut self, seen: Result<()>) -> Result<(), Error> {
         if let Err(error) = seen {
             tracing::warn!(error = %error, "what waiting jobs will ask for could not be read at once");
             self.undo().await?;
@@ -107,7 +107,7 @@ impl BufferedConnection {
     }
 
     /// Ends the running job: keeps its writes, or undoes them.
-    pub(crate) async fn end_job(&mut self, ran: Ran) -> Result<Ran, StoreError> {
+    pub(crate) async fn end_job(&mut self, ran: Ran) -> Result<Ran> {
         let ran = match ran {
             Ran::Keep => self.keep().await?,
             ran @ (Ran::Undo | Ran::Again(_)) => {
@@ -121,7 +121,7 @@ impl BufferedConnection {
     }
 
     /// Keeps a job. If one of its writes was sent, sends the rest too, while the whole job can still be undone.
-    async fn keep(&mut self) -> Result<Ran, StoreError> {
+    async fn keep(&mut self) -> Result<Ran> {
         if self.batch.as_ref().is_some_and(|batch| batch.wrote)
             && let Err(error) = self.settle().await
         {
@@ -167,7 +167,7 @@ impl BufferedConnection {
 
     /// Sends what is still buffered, before the commit. Returns the jobs that failed by it; none of their writes are
     /// in the transaction.
-    pub(crate) async fn finish(&mut self) -> Result<Vec<(usize, StoreError)>, StoreError> {
+    pub(crate) async fn finish(&mut self) -> Result<Vec<(usize, StoreError)>> {
         self.send_ended().await?;
         Ok(self.batch.as_mut().map(|batch| std::mem::take(&mut batch.failed)).unwrap_or_default())
     }
@@ -209,7 +209,7 @@ impl BufferedConnection {
         Ok(())
     }
 
-    async fn send_ended(&mut self) -> Result<(), StoreError> {
+    async fn send_ended(&mut self) -> Result<()> {
         let count = self.buffered.rows.len();
         if self.batch.is_some() && count > 0 {
             self.send(count).await?;

@@ -22,6 +22,7 @@ use super::rows::{BufferedRow, Table};
 use super::transaction_cache::{FoundCheckout, FoundKey, Stream, TransactionCache};
 use super::write_batch::WriteBatch;
 use crate::driver::{Connection, Dialect, Error, FromRow, Query, Row, Value};
+use crate::{Result, StoreError};
 
 /// One connection and its buffered writes.
 pub(crate) struct BufferedConnection {
@@ -205,6 +206,18 @@ impl Query<'_> {
     pub(crate) async fn write(self, conn: &mut BufferedConnection) -> Result<u64, Error> {
         conn.before_writing().await?;
         conn.raw.execute(self).await
+    }
+
+    /// Writes one row, a part of the record `what`.
+    ///
+    /// # Errors
+    /// If it touched none, the previous version is not the one that was read, or the row is another tenant's, and the
+    /// transaction cannot continue.
+    pub(crate) async fn write_one(self, conn: &mut BufferedConnection, what: &str) -> Result<()> {
+        if self.write(conn).await? == 1 {
+            return Ok(());
+        }
+        Err(StoreError::Broken(format!("the {what}: expected one row, found a version or tenant mismatch")))
     }
 
     /// Writes; returns the rows that the statement returns.
