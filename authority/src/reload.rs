@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use authority_domain::merchant::limits::DefaultRates;
 use authority_store::StoreError;
-use authority_store::ports::{SealedOption, Tx};
+use authority_store::tx::{SealedOption, Tx};
 
 use crate::app::App;
 use crate::config::{Config, TrustedProxies};

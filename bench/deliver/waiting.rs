@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use authority_domain::time::Timestamp;
-use authority_store::ports::{Lease, Tx};
+use authority_store::tx::{Lease, Tx};
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;

@@ -16,7 +16,7 @@ use std::process::{ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use authority_domain::time::Timestamp;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

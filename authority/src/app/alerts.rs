@@ -8,11 +8,11 @@ use authority_domain::order::no_members;
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::ports::KeyScope;
+use authority_store::tx::KeyScope;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use authority_store::ports::AlertFilter;
+pub use authority_store::tx::AlertFilter;
 
 use super::lists::{List, ListRequest, written};
 use super::mutation::Work;

@@ -5,7 +5,7 @@ use authority_domain::cursor::ListKind;
 use authority_domain::id::AuditId;
 use authority_domain::refusal::Refusal;
 
-pub use authority_store::ports::AuditFilter;
+pub use authority_store::tx::AuditFilter;
 
 use super::App;
 use super::lists::{List, ListRequest, written};

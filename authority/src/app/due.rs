@@ -13,8 +13,8 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{DueCheckout, PendingLimit, PendingOrder, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder, Tx};
 
 use super::mutation::{Work, on_its_own};
 use crate::app::{self, App, checkout};

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use authority_domain::time::Timestamp;
-use authority_store::ports::{QueueFigures, Tx};
+use authority_store::tx::{QueueFigures, Tx};
 use authority_store::{ReaderCount, StoreError};
 use tokio::sync::Mutex;
 

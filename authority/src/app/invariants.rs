@@ -17,7 +17,7 @@ use authority_domain::invariants::{
 };
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use authority_store::{Inspection, StoreError};
 use serde::Serialize;
 

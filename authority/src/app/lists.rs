@@ -11,7 +11,7 @@ use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{PAGE_BYTES, Page, PageById, Tx};
+use authority_store::tx::{PAGE_BYTES, Page, PageById, Tx};
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 

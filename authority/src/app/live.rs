@@ -5,7 +5,7 @@ use std::fmt;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;

@@ -44,8 +44,8 @@ use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::merchant::limits::DefaultRates;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::ports::Tx;
 use authority_store::shards::Turns;
+use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 
 pub use answer::Answer;

@@ -9,8 +9,8 @@
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{AnswerPosition, SealedOption, SealedSecret, SecretPosition, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{AnswerPosition, SealedOption, SealedSecret, SecretPosition, Tx};
 use serde::Serialize;
 
 use super::{Answer, App};

@@ -20,7 +20,7 @@ use authority_domain::subscription::{
 };
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{OwnedRecord, Tx};
+use authority_store::tx::{OwnedRecord, Tx};
 use serde::Serialize;
 use serde_json::Value;
 

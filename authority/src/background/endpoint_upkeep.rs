@@ -17,7 +17,7 @@ use authority_domain::endpoint::{DisabledReason, FAILING_AFTER_MS};
 use authority_domain::id::AlertId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{Overdue, Tx};
+use authority_store::tx::{Overdue, Tx};
 use rand::rngs::StdRng;
 
 /// The most endpoints per transaction: each may have deliveries to cancel.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::time::Timestamp;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;

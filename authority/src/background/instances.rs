@@ -11,8 +11,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_store::ports::Tx;
 use authority_store::shards::Turns;
+use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use tokio::sync::watch;
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{OldEvent, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{OldEvent, Tx};
 use authority_store::{Store, StoreError};
 use tokio::sync::watch;
 

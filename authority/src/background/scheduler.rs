@@ -18,7 +18,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::PendingLimit;
+use authority_store::tx::PendingLimit;
 use tokio::sync::watch;
 
 use super::goes_on;

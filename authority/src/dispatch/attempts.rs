@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_store::hand_off::HandedOff;
-use authority_store::ports::{LeasedDelivery, Tx};
 use authority_store::shards::{ShardSet, Turns};
 use authority_store::slots::Moment;
+use authority_store::tx::{LeasedDelivery, Tx};
 use authority_store::{Store, StoreError};
 use tokio::task::JoinSet;
 

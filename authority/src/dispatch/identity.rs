@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use authority_domain::endpoint::client_certificate::NewClientCertificate;
 use authority_domain::id::EndpointId;
-use authority_store::ports::LeasedDelivery;
+use authority_store::tx::LeasedDelivery;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::sign::SingleCertAndKey;

@@ -17,7 +17,7 @@ use authority_domain::endpoint::{DisabledReason, EndpointStatus};
 use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId, MerchantId};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{ConditionOf, SettledAs, Settlement, Tx};
+use authority_store::tx::{ConditionOf, SettledAs, Settlement, Tx};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 

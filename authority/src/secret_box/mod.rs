@@ -27,7 +27,7 @@ use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
 use arc_swap::ArcSwap;
 use authority_domain::id::EndpointId;
-use authority_store::ports::SealedOption;
+use authority_store::tx::SealedOption;
 use zeroize::Zeroizing;
 
 use crate::dice::Dice;

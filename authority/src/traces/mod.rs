@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use authority_domain::delivery::outcome::AttemptOutcome;
 use authority_domain::event::cause::TraceParent;
-use authority_store::ports::LeasedDelivery;
+use authority_store::tx::LeasedDelivery;
 use http::HeaderName;
 use opentelemetry::trace::{
     Span as _, SpanContext, SpanId, SpanKind, Status, TraceContextExt as _, TraceFlags, TraceId, TraceState,

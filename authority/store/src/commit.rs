@@ -23,7 +23,7 @@ use rand_core::Rng;
 
 use crate::hand_off::HandedOff;
 use crate::partner_copies::{Hearing, Parcels, hearings};
-use crate::ports::{
+use crate::tx::{
     NewDelivery, NewDeliveryState, SequenceRange, SharePositions, Subscriber, Trigger, Tx, Written,
 };
 

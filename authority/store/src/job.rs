@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 
 use crate::StoreError;
 use crate::hand_off::{CurrentDispatchHandle, DispatchHandle, HandedOff, claim_asked_for};
-use crate::ports::{Prefetch, Tx};
 use crate::shards::{ShardSet, Turns};
+use crate::tx::{Prefetch, Tx};
 
 /// An error that a job can end with.
 pub trait JobError: From<StoreError> + Send + 'static {

@@ -1,12 +1,13 @@
-//! Storage of the commerce authority: ports, and the SQL behind them.
+//! Storage of the commerce authority.
 //!
-//! A use case gives the [`Store`] a job. The job runs inside one transaction and uses the [`ports::Tx`] that it is
-//! given. Writing jobs that are queued at the same time share a transaction, in which each fails alone, and each is
-//! answered only after the commit (`writer`, contract 12 T1). Database work never runs inside the future of the
-//! request that asked for it (T10).
+//! A use case gives the [`Store`] a job. The job runs inside one transaction and uses the [`tx::Tx`] that it is given.
+//! Writing jobs that are queued at the same time share a transaction, in which each fails alone, and each is answered
+//! only after the commit (`writer`, contract 12 T1). Database work never runs inside the future of the request that
+//! asked for it (T10).
 //!
-//! The SQL of an aggregate is written once, in `sql/`, and compiled for each database. What differs between databases
-//! is in that database's own module. SQLite is the embedded default; PostgreSQL serves several instances.
+//! The SQL of an aggregate is written once, in its room of `sql/`, over the connection of either database (`driver`).
+//! What they say differently is in the database's own module. SQLite is the embedded default; PostgreSQL serves several
+//! instances.
 //!
 //! Separate from it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
@@ -19,7 +20,6 @@ mod inspect;
 mod job;
 mod migrations;
 mod partner_copies;
-pub mod ports;
 mod postgres;
 mod queue;
 mod readers;
@@ -29,7 +29,7 @@ mod sql;
 mod sqlite;
 mod store;
 mod store_url;
-mod unfinished;
+pub mod tx;
 mod writer;
 mod writing_connection;
 

@@ -25,7 +25,7 @@ use rand_core::Rng;
 
 use crate::Result;
 use crate::commit::Commit;
-use crate::ports::{StreamPosition, Subscriber, Tx};
+use crate::tx::{StreamPosition, Subscriber, Tx};
 
 /// A partner's part in a commit.
 pub(crate) struct Hearing {

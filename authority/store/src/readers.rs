@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use crate::StoreError;
 use crate::driver::Pool;
 use crate::job::JobError;
-use crate::ports::Tx;
+use crate::tx::Tx;
 
 /// Connections that read, all with the same kind of work.
 #[derive(Clone)]

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use crate::Result;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
-use crate::ports::Prefetch;
 use crate::shards::ShardSet;
+use crate::tx::Prefetch;
 
 /// A connection that a worker drives.
 #[async_trait]

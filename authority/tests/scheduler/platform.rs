@@ -17,7 +17,7 @@ use authority_domain::id::{MerchantId, PaymentId, RequestId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{Page, Tx};
+use authority_store::tx::{Page, Tx};
 use authority_store::{Access, StoreError};
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use authority::app::App;
 use authority::app::access::Caller;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 

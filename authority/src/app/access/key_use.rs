@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use authority_domain::id::KeyId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
 use authority_store::shards::Turns;
+use authority_store::tx::Tx;
 
 use crate::app::App;
 

@@ -17,7 +17,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{OperatorKeyRecord, Tx};
+use authority_store::tx::{OperatorKeyRecord, Tx};
 
 use super::App;
 use crate::app::access::key_cache::KeyCache;

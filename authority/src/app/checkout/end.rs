@@ -12,7 +12,7 @@ use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{OwnedRecord, Tx};
+use authority_store::tx::{OwnedRecord, Tx};
 use serde_json::Value;
 
 use crate::app::mutation::Work;

@@ -7,7 +7,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{SealedSecret, Tx};
+use authority_store::tx::{SealedSecret, Tx};
 use tokio::task::spawn_blocking;
 use verify_core::Tolerance;
 use verify_explain::{Delivery, Explanation, HeaderLine, Trust};

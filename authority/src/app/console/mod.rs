@@ -9,7 +9,7 @@ pub mod overview;
 pub mod search;
 pub mod sessions;
 
-pub use authority_store::ports::{FoundDelivery, FoundEndpoint, HourFigures, MatchedName};
+pub use authority_store::tx::{FoundDelivery, FoundEndpoint, HourFigures, MatchedName};
 
 use authority_domain::tenant::Tenant;
 

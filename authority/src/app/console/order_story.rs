@@ -17,7 +17,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{FoundDelivery, Tx};
+use authority_store::tx::{FoundDelivery, Tx};
 use serde_json::Value;
 
 use crate::app::App;

@@ -5,7 +5,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{FoundEndpoint, HourFigures, Outbox, Tx};
+use authority_store::tx::{FoundEndpoint, HourFigures, Outbox, Tx};
 
 use crate::app::App;
 

@@ -8,7 +8,7 @@ use authority_domain::id::{
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{MatchedName, MerchantFilter, NamedRecord, Tx};
+use authority_store::tx::{MatchedName, MerchantFilter, NamedRecord, Tx};
 use serde_json::Value;
 
 use crate::app::App;

@@ -14,8 +14,8 @@ use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{ConsoleSession, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{ConsoleSession, Tx};
 use zeroize::Zeroizing;
 
 use crate::app::App;

@@ -8,7 +8,7 @@ use authority_domain::merchant::scope::Scope;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::checkpoint::CHECKPOINTS_MAX;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 
 use crate::app::access::Caller;
 use crate::app::{Answer, App};

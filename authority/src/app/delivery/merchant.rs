@@ -8,7 +8,7 @@ use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::tx::{KeyScope, Tx};
 use serde_json::Value;
 
 use crate::app::access::Caller;

@@ -8,12 +8,12 @@ use authority_domain::id::{DeliveryId, MerchantId};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{FoundDelivery, NewDelivery, OwnedRecord, Tx};
+use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord, Tx};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-pub use authority_store::ports::AllDeliveriesFilter;
+pub use authority_store::tx::AllDeliveriesFilter;
 
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::mutation::Work;

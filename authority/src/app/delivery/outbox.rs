@@ -6,7 +6,7 @@ use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{self, Backlog, Tx};
+use authority_store::tx::{Backlog, Outbox as Found, Tx};
 use serde::Serialize;
 
 use crate::app::{Answer, App};
@@ -82,7 +82,7 @@ impl App {
     /// Only what the store reports.
     pub async fn outbox(&self) -> Result<Answer, Refusal> {
         let now = self.now();
-        let ports::Outbox { figures, endpoints } = self
+        let Found { figures, endpoints } = self
             .store
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move { tx.outbox(now, now.plus_ms(-RECENT_MS), NAMED).await })

@@ -17,7 +17,7 @@ use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{RecoveryJob, Stretch, Tx};
+use authority_store::tx::{RecoveryJob, Stretch, Tx};
 use serde::Serialize;
 use serde_json::Value;
 

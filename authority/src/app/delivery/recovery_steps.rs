@@ -6,8 +6,8 @@ use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch, Tx};
 
 use crate::app::App;
 use crate::app::delivery::recovery::WINDOWS;

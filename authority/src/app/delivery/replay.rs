@@ -10,7 +10,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
-use authority_store::ports::{EventHead, NewDelivery};
+use authority_store::tx::{EventHead, NewDelivery};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;

@@ -11,7 +11,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{Stretch, Tx};
+use authority_store::tx::{Stretch, Tx};
 
 use crate::app::App;
 use crate::app::endpoint::changes::addressed;

@@ -4,7 +4,7 @@ use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 
 use crate::app::App;
 

@@ -11,7 +11,7 @@ use authority_domain::endpoint::{Endpoint, EndpointStatus, read_endpoint_patch};
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{SealedOption, Tx};
+use authority_store::tx::{SealedOption, Tx};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -14,7 +14,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{KeyScope, SealedOption, SealedSecret, Tx};
+use authority_store::tx::{KeyScope, SealedOption, SealedSecret, Tx};
 use serde::Serialize;
 use serde_json::Value;
 

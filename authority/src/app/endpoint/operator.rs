@@ -12,7 +12,7 @@ use authority_domain::endpoint::{DisabledReason, EndpointStatus, read_endpoint_l
 use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{FoundEndpoint, KeyScope, Tx};
+use authority_store::tx::{FoundEndpoint, KeyScope, Tx};
 use serde_json::{Value, json};
 
 use crate::app::endpoint::changes::after_switching;

@@ -11,7 +11,7 @@ use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::SealedSecret;
+use authority_store::tx::SealedSecret;
 use serde_json::Value;
 
 use crate::app::endpoint::changes::addressed;

@@ -8,7 +8,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use serde_json::Value;
 
 use crate::app::endpoint::merchant::Holder;

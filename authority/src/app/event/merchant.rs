@@ -7,7 +7,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, rows_wanted};

@@ -10,7 +10,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 
 use crate::app::lists::{List, ListRequest};
 use crate::app::{Answer, App};

@@ -13,7 +13,7 @@ use authority_domain::merchant::{ApiKeyRequest, ApiKeyRotation, Merchant};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::KeyScope;
+use authority_store::tx::KeyScope;
 use rand_core::Rng;
 use serde::Serialize;
 use serde_json::Value;

@@ -5,12 +5,12 @@ use authority_domain::id::MerchantId;
 use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
 use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::tx::{KeyScope, Tx};
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use authority_store::ports::MerchantFilter;
+pub use authority_store::tx::MerchantFilter;
 
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::{Answer, App, Mutation};

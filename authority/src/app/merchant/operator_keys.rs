@@ -6,7 +6,7 @@ use authority_domain::id::{AuditId, KeyId, RequestId};
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{OperatorKeyRecord, Tx};
+use authority_store::tx::{OperatorKeyRecord, Tx};
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
-use authority_store::ports::MadeUnderKey;
+use authority_store::tx::MadeUnderKey;
 
 use crate::app::Answer;
 use crate::secret_box::SecretBox;

@@ -5,7 +5,7 @@ use authority_domain::event::cause::Cause;
 use authority_domain::id::AuditId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{IdempotencyRecord, KeyScope, Tx};
+use authority_store::tx::{IdempotencyRecord, KeyScope, Tx};
 use futures_util::future::BoxFuture;
 
 use super::idempotency::{IdempotencyKey, replay};

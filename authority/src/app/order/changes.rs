@@ -10,7 +10,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{CancelReason, Order, OrderCancelRequest, OrderEditRequest};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::FirstRead;
+use authority_store::tx::FirstRead;
 use serde_json::Value;
 
 use crate::app::checkout::create::find_tenant;

@@ -11,7 +11,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::read_reference;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::KeyScope;
+use authority_store::tx::KeyScope;
 use serde_json::Value;
 
 use crate::app::access::Caller;

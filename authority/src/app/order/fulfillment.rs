@@ -5,7 +5,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, fulfillment};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{FirstRead, KeyScope};
+use authority_store::tx::{FirstRead, KeyScope};
 use serde_json::Value;
 
 use crate::app::access::Caller;

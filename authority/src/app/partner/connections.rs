@@ -14,7 +14,7 @@ use authority_domain::partner::{AcceptRequest, read_label};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::tx::{KeyScope, Tx};
 use authority_store::{Constraint, StoreError};
 use rand::Rng as _;
 use serde::Serialize;

@@ -19,8 +19,8 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Commit, commit_changes};
-use authority_store::ports::Tx;
 use authority_store::shards::Turns;
+use authority_store::tx::Tx;
 use serde::Deserialize;
 use verify_core::catalog::EventType;
 

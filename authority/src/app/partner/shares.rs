@@ -16,7 +16,7 @@ use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{KeyScope, SeenOrder, Tx};
+use authority_store::tx::{KeyScope, SeenOrder, Tx};
 use serde_json::Value;
 use verify_core::catalog::EventType;
 

@@ -11,7 +11,7 @@ use authority_domain::payment::{NewPayment, Payment, PaymentRequest, PaymentTarg
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::{order, payment};
-use authority_store::ports::{FirstRead, MessageId, ProcessorMessage};
+use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
 use serde_json::Value;
 
 use crate::app::checkout::create::find_tenant;

@@ -10,10 +10,10 @@ use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{FoundPayment, Tx};
+use authority_store::tx::{FoundPayment, Tx};
 use serde::Serialize;
 
-pub use authority_store::ports::AllPaymentsFilter;
+pub use authority_store::tx::AllPaymentsFilter;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, written};

@@ -16,8 +16,8 @@ use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{FirstRead, KeyScope, KnownMessage, MessageId, ProcessorMessage, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{FirstRead, KeyScope, KnownMessage, MessageId, ProcessorMessage, Tx};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -17,7 +17,7 @@ use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::{FirstRead, KeyScope, OwnedRecord};
+use authority_store::tx::{FirstRead, KeyScope, OwnedRecord};
 use serde_json::Value;
 
 use crate::app::access::Caller;

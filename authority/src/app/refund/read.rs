@@ -10,7 +10,7 @@ use authority_domain::payment::Processor;
 use authority_domain::refund::{Refund, RefundStatus};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{FoundRefund, Tx};
+use authority_store::tx::{FoundRefund, Tx};
 use serde::Serialize;
 
 use crate::app::access::Caller;

@@ -12,8 +12,8 @@ use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{FirstRead, FoundRefund, KeyScope, MessageId, ProcessorMessage, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{FirstRead, FoundRefund, KeyScope, MessageId, ProcessorMessage, Tx};
 use serde::Serialize;
 use serde_json::Value;
 

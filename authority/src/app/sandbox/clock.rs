@@ -20,7 +20,7 @@ use authority_domain::sandbox::clock::{ClockAdvance, ClockRequest, SandboxClock}
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;

@@ -21,7 +21,7 @@ use authority_domain::id::EventId;
 use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::ports::KeyScope;
+use authority_store::tx::KeyScope;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 

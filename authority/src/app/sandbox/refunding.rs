@@ -11,8 +11,8 @@ use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
 use authority_store::shards::Turns;
+use authority_store::tx::Tx;
 use serde_json::{Map, Value, json};
 
 use super::processor_event_id;

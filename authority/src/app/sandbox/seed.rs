@@ -9,7 +9,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::demo_story::{Story, story};
 use authority_domain::sandbox::requests::SeedRequest;
 use authority_store::StoreError;
-use authority_store::ports::{KeyScope, Tx};
+use authority_store::tx::{KeyScope, Tx};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::{Deserialize, Serialize};

@@ -11,8 +11,8 @@ use authority_domain::subscription::SubscriptionReportRequest;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
 use authority_store::shards::Turns;
+use authority_store::tx::Tx;
 use tokio::sync::watch;
 
 use super::clock::CHANGES_MAX;

@@ -10,7 +10,7 @@ use authority_domain::shipment;
 use authority_domain::shipment::{Shipment, ShipmentRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{FirstRead, KeyScope, Tx};
+use authority_store::tx::{FirstRead, KeyScope, Tx};
 use serde_json::Value;
 
 use crate::app::access::Caller;

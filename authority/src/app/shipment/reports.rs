@@ -11,8 +11,8 @@ use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{Shipment, ShipmentReportRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{FirstRead, KeyScope, Tx};
 use authority_store::shards::Turns;
+use authority_store::tx::{FirstRead, KeyScope, Tx};
 use serde::Serialize;
 use serde_json::Value;
 

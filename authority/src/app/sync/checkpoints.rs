@@ -9,7 +9,7 @@ use authority_domain::sync::checkpoint::{
     Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
 };
 use authority_domain::tenant::Tenant;
-use authority_store::ports::KeyScope;
+use authority_store::tx::KeyScope;
 use serde_json::Value;
 
 use crate::app::access::Caller;

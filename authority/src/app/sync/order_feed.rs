@@ -8,7 +8,7 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 
 use crate::app::App;
 use crate::app::access::Caller;

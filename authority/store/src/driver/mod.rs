@@ -1,8 +1,9 @@
 //! The driver: one connection for both databases, and what goes over it.
 //!
-//! A statement is a [`Query`] that does not know its database: a text with its values. The connection writes it down for
-//! the database that it leads to ([`statement`]), runs it as a prepared statement, and returns [`Row`]s, from which
-//! columns are read as they came. Whatever the two databases say in different words stands in their [`Dialect`]s.
+//! A statement is a [`Query`] that does not know its database: a text with its values. The connection writes it down
+//! for the database that it leads to ([`statement`]), runs it as a prepared statement, and returns [`Row`]s, from
+//! which columns are read as they came. Whatever the two databases say in different words stands in their
+//! [`Dialect`]s.
 //!
 //! What is here knows nothing of buffered rows: a job's statements go through
 //! [`crate::sql::transaction::write_buffer`].

@@ -6,8 +6,8 @@ use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::ports::{Lease, Tx};
 use crate::slots::{Slots, Want};
+use crate::tx::{Lease, Tx};
 
 /// Deliveries per claim: bounds the transaction and the bodies in memory.
 const CLAIM_MAX: usize = 256;

@@ -20,8 +20,8 @@ use authority_domain::event::NewEvent;
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
 
-use crate::ports::{HeldBy, Lease, LeasedDelivery, NewDelivery, Subscriber, Trigger};
 use crate::slots::{Slot, Slots};
+use crate::tx::{HeldBy, Lease, LeasedDelivery, NewDelivery, Subscriber, Trigger};
 
 pub(crate) use self::claim::claim_asked_for;
 pub use self::claim::{Among, claim};

@@ -17,8 +17,8 @@ use tokio::time::timeout;
 use super::turns;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
-use crate::ports::{Prefetch, Tx};
 use crate::shards::ShardSet;
+use crate::tx::{Prefetch, Tx};
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};
 

@@ -23,7 +23,7 @@ mod plans;
 mod turns;
 
 use crate::driver::Dialect;
-use crate::unfinished::all_waiting;
+use crate::sql::delivery::backlog::waiting;
 
 pub(crate) use open::{inspect, known_version, migrate, open};
 
@@ -90,7 +90,7 @@ macro_rules! lease_due {
 
 /// What PostgreSQL says in its own words.
 pub(crate) static DIALECT: Dialect = Dialect {
-    lease_due: lease_due!(all_waiting!()),
+    lease_due: lease_due!(concat!(waiting!(), ", ")),
     lease_due_among: lease_due!(
         "WITH waiting (endpoint_id) AS (SELECT jsonb_array_elements_text($11::jsonb)), "
     ),

@@ -7,7 +7,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use super::open::READER_PLANS;
 use crate::driver::{Query, query};
-use crate::ports::{AllDeliveriesFilter, LOOK_AHEAD, Tx};
+use crate::tx::{AllDeliveriesFilter, LOOK_AHEAD, Tx};
 use crate::{Store, StoreUrl};
 
 const FILL: [&str; 5] = [

@@ -5,8 +5,8 @@ use futures_util::future::BoxFuture;
 
 use super::*;
 use crate::job::Ran;
-use crate::ports::{Prefetch, Tx};
 use crate::shards::Turns;
+use crate::tx::{Prefetch, Tx};
 
 /// A job that never runs: only its turns matter here.
 struct Waiting(Turns);

@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 
 use super::Want;
 use super::pools::Pool;
-use crate::ports::Bounds;
+use crate::tx::Bounds;
 
 /// The most deliveries of one endpoint that are queued beyond its in-flight limit.
 const QUEUED_MAX: usize = 512;

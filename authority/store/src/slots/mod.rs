@@ -33,7 +33,7 @@ use authority_domain::endpoint::hold::Hold;
 use authority_domain::id::{EndpointId, MerchantId};
 use tokio::sync::Notify;
 
-use crate::ports::Bounds;
+use crate::tx::Bounds;
 
 use self::endpoint::OfEndpoint;
 pub use self::pools::Capacity;

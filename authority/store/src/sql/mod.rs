@@ -1,4 +1,8 @@
-//! TODO
+//! The SQL, in rooms by aggregate: what [`transaction::Tx`] can be asked about an order is in `order`, and so on. The
+//! types that a method takes and returns stand beside it; the rest of the program finds them in [`crate::tx`].
+//!
+//! In [`transaction`] is what all rooms use: how rows are written, and what reading is spared. [`inspect`] reads
+//! everything, for the doctor.
 
 pub(crate) mod checkout;
 pub(crate) mod delivery;

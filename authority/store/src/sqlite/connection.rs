@@ -8,8 +8,8 @@ use sqlx::{ConnectOptions, SqliteConnection};
 
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
-use crate::ports::{Prefetch, Tx};
 use crate::shards::ShardSet;
+use crate::tx::{Prefetch, Tx};
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};
 

@@ -18,8 +18,8 @@ use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
 use crate::job::{CommitListeners, TypedJob};
-use crate::ports::Tx;
 use crate::store::Access;
+use crate::tx::Tx;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};

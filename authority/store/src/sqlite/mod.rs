@@ -17,7 +17,7 @@ mod plans;
 mod share_plans;
 
 use crate::driver::Dialect;
-use crate::unfinished::all_waiting;
+use crate::sql::delivery::backlog::waiting;
 
 pub(crate) use open::{ServerLock, inspect, known_version, make_private, open};
 
@@ -72,7 +72,7 @@ macro_rules! lease_due {
 
 /// What SQLite says in its own words.
 pub(crate) static DIALECT: Dialect = Dialect {
-    lease_due: lease_due!(all_waiting!()),
+    lease_due: lease_due!(concat!(waiting!(), ", ")),
     lease_due_among: lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($11)), "),
     new_delivery: "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
      v.column9, v.column9, v.column9, v.column10, v.column11, \

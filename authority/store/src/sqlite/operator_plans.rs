@@ -3,7 +3,7 @@
 use authority_domain::id::EndpointId;
 
 use super::plans::{Large, MANY};
-use crate::ports::AllDeliveriesFilter;
+use crate::tx::AllDeliveriesFilter;
 
 /// Of 150,000 deliveries 50,000 wait for a dead endpoint, three are failed, none is cancelled.
 #[tokio::test]

@@ -23,9 +23,9 @@ use tempfile::TempDir;
 use super::DIALECT;
 use crate::StoreError;
 use crate::driver::query;
-use crate::ports::{KeyScope, LOOK_AHEAD, Lease, Prefetch, Stretch, Tx};
 use crate::sql::order::ORDERS_CHANGED;
 use crate::store::Access;
+use crate::tx::{KeyScope, LOOK_AHEAD, Lease, Prefetch, Stretch, Tx};
 
 /// Steps between two calls of the counter: the resolution of what is measured.
 const RESOLUTION: u16 = 50;

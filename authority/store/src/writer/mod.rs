@@ -26,9 +26,9 @@ use tokio::task::JoinHandle;
 use self::progress::Progress;
 use crate::Result;
 use crate::job::{CommitEffects, CommitListeners, End, Failed, Job, Ran};
-use crate::ports::Prefetch;
 use crate::queue::{BATCH_MAX, Batch, Counted, Queue};
 use crate::shards::ShardSet;
+use crate::tx::Prefetch;
 use crate::writing_connection::WritingConnection;
 
 /// A job's transaction waits so often for its turns, nearly a second each time.

@@ -7,9 +7,9 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::SequenceRange;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::SequenceRange;
 
 /// An open checkout that is past `expires_at`.
 #[derive(Clone, Debug, PartialEq, Eq)]

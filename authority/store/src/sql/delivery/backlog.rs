@@ -6,13 +6,20 @@
 /// The most deliveries that are counted per endpoint. The oldest is looked for among as many, those due first.
 pub(crate) const COUNTED_MAX: i64 = 10_000;
 
-/// The endpoints that have unfinished work, the last row null. Opens the statement.
-pub(crate) const WAITING: &str = "WITH RECURSIVE waiting (endpoint_id) AS ( \
-         SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
-         UNION ALL \
-         SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
-                 WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
-         FROM waiting WHERE waiting.endpoint_id IS NOT NULL) ";
+/// The endpoints that have unfinished work, the last row null, found with one index step each. So the cost does not
+/// depend on how many deliveries are pending or have ended, nor on how many endpoints are idle. Opens the statement.
+macro_rules! waiting {
+    () => {
+        "WITH RECURSIVE waiting (endpoint_id) AS ( \
+             SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
+             UNION ALL \
+             SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                     WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+             FROM waiting WHERE waiting.endpoint_id IS NOT NULL)"
+    };
+}
+
+pub(crate) use waiting;
 
 /// Columns `pending`, `due`, `oldest`, `first_due` of the row `e` with its `endpoint_id`; `$1` is now, `$2` is
 /// [`COUNTED_MAX`].

@@ -8,9 +8,9 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::Page;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::Page;
 
 /// The fields of an event that a replay needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,13 +7,60 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Kind, Query, Value};
-use crate::ports::{Settled, SettledAs, Settlement};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, kinds};
+
+/// The state in which an attempt leaves its delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettledAs {
+    /// The receiver acknowledged.
+    Succeeded,
+    /// Another attempt follows.
+    Retry {
+        /// When.
+        at: Timestamp,
+        /// The receiver named a time: this attempt does not count against the schedule.
+        put_off: bool,
+    },
+    /// No further attempt; the reason is `failure_reason` of contract 2.9.
+    Failed {
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+/// The outcome of one attempt.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct Settlement {
+    pub delivery_id: DeliveryId,
+    pub endpoint_id: EndpointId,
+    pub token: String,
+    pub attempt_id: AttemptId,
+    pub number: i64,
+    pub started_at: Timestamp,
+    pub finished_at: Timestamp,
+    pub signed_timestamp: i64,
+    pub duration_ms: i64,
+    pub outcome: &'static str,
+    pub response_status: Option<i64>,
+    pub response_excerpt: Option<String>,
+    pub settled_as: SettledAs,
+}
+
+/// An attempt that counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The attempt.
+    pub attempt_id: AttemptId,
+    /// Its delivery is due again, because a retry was asked while the attempt was in flight.
+    pub retry_asked: bool,
+}
 
 /// Writes outcomes. Column 13: no further attempt follows, even if a retry was asked.
 const SETTLE: &str = "UPDATE deliveries SET \
@@ -82,7 +129,10 @@ impl WrittenOutcome<'_> {
 }
 
 impl Tx {
-    pub(crate) async fn settle_attempts(
+    /// Writes outcomes where the token is still the holder's; returns the attempts that counted. A delivery for which
+    /// a retry was asked while the attempt was in flight stays pending and is sent at `now`, on an endpoint that is
+    /// held back as the probe, unless the attempt succeeded or the receiver is gone (contract 18.4-6).
+    pub async fn delivery_settle(
         &mut self,
         settlements: &[&Settlement],
         now: Timestamp,

@@ -9,8 +9,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Value, query};
-use crate::ports::{Missed, RecoveryJob};
 use crate::sql::transaction::Tx;
+use crate::tx::{Missed, RecoveryJob};
 
 impl Tx {
     /// The events that have arrived since they were found missing.

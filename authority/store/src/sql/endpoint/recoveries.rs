@@ -11,8 +11,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::{Missed, Stretch};
 use crate::sql::transaction::Tx;
+use crate::tx::{Missed, Stretch};
 
 /// A recovery with everything its worker needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use authority_domain::id::EndpointId;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::SealedSecret;
 use crate::sql::endpoint::rows::sealed_secret;
 use crate::sql::transaction::Tx;
+use crate::tx::SealedSecret;
 
 /// What is sealed of an endpoint beside its signing secrets, one value each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

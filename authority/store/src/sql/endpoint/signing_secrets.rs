@@ -8,8 +8,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, query};
-use crate::ports::SealedSecret;
 use crate::sql::transaction::Tx;
+use crate::tx::SealedSecret;
 
 impl Tx {
     /// The version of the endpoint's newest secret.

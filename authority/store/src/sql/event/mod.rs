@@ -13,13 +13,13 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::{Page, Subscriber};
 use crate::shards::ShardSet;
 use crate::sql::event::streams::waits_under;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::{Page, Subscriber};
 
 /// The sequence numbers that a transaction reserves for its events, and the endpoints that may want the events.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -127,7 +127,7 @@ impl Tx {
         Ok(removed)
     }
 
-    /// Removes up to `limit` figures from before `before` (see [`crate::ports::HealthFigures`]).
+    /// Removes up to `limit` figures from before `before` (see [`crate::tx::HealthFigures`]).
     pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
         Ok(query(
             "DELETE FROM endpoint_figures WHERE (endpoint_id, since) IN ( \

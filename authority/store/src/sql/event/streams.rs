@@ -1,10 +1,10 @@
 //! The positions of streams, and the subscribers of their events.
 //!
 //! One statement reads any number of streams: the one that a job reads for itself, or those of all queued jobs
-//! ([`crate::sql::transaction::prefetch`]). Where this instance may send, the statement also reads what sending needs: every endpoint
-//! once for each usable secret, the number of deliveries in flight to it, and whether it is behind, that is, whether
-//! it has a due delivery that nobody holds. Both come from indexes of pending deliveries; the latter stops at the
-//! first that is found.
+//! ([`crate::sql::transaction::prefetch`]). Where this instance may send, the statement also reads what sending needs:
+//! every endpoint once for each usable secret, the number of deliveries in flight to it, and whether it is behind,
+//! that is, whether it has a due delivery that nobody holds. Both come from indexes of pending deliveries; the latter
+//! stops at the first that is found.
 
 use std::collections::HashMap;
 
@@ -17,11 +17,11 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row};
 use crate::hand_off::DispatchHandle;
-use crate::ports::{Bounds, DispatchTarget, Subscriber};
 use crate::sql::delivery::leased::{bounds_of, push_bounds};
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::transaction_cache::Stream;
+use crate::tx::{Bounds, DispatchTarget, Subscriber};
 
 /// The key under which a stream's counter is buffered.
 pub(crate) fn waits_under(tenant: &Tenant) -> String {

@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::{InspectedOrders, InspectedPayments};
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::tx::{InspectedOrders, InspectedPayments};
 
 /// Up to `limit` orders after `after`. What cannot be read is left out; the audit of records finds it.
 pub(crate) async fn page(

@@ -1,4 +1,5 @@
-//! The audit's reads of records: a stored text beside the columns that repeat parts of it, as their tables declare them.
+//! The audit's reads of records: a stored text beside the columns that repeat parts of it, as their tables declare
+//! them.
 
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@ use authority_domain::merchant::scope::Scope;
 use authority_domain::time::Timestamp;
 
 use crate::driver::{Query, Row, query};
-use crate::ports::Written;
 use crate::sql::transaction::Tx;
+use crate::tx::Written;
 use crate::{Result, StoreError};
 
 /// What [`record`] reads, from `api_keys` under the name `k`.

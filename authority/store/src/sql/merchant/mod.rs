@@ -11,9 +11,9 @@ use authority_domain::merchant::Merchant;
 
 use crate::Result;
 use crate::driver::{Query, query};
-use crate::ports::Written;
 use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
+use crate::tx::Written;
 
 /// What narrows the list of merchants. Empty and `None` do not narrow.
 #[derive(Clone, Debug, Default)]

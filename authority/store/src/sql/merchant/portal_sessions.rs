@@ -9,8 +9,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Row, query};
-use crate::ports::Written;
 use crate::sql::transaction::Tx;
+use crate::tx::Written;
 
 /// A session with what it rests on.
 #[derive(Clone, Debug, PartialEq)]

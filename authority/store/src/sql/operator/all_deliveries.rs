@@ -9,9 +9,9 @@ use authority_domain::id::{EndpointId, EventId};
 
 use crate::Result;
 use crate::driver::{Query, Row};
-use crate::ports::{AllDeliveriesFilter, FoundDelivery, LOOK_AHEAD, PageById};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::tx::{AllDeliveriesFilter, FoundDelivery, LOOK_AHEAD, PageById};
 
 /// The page before the delivery `before`.
 pub(crate) async fn page(

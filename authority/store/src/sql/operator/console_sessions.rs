@@ -5,9 +5,9 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Row, query};
-use crate::ports::OperatorKeyRecord;
 use crate::sql::merchant::access::operator_key;
 use crate::sql::transaction::Tx;
+use crate::tx::OperatorKeyRecord;
 
 /// A session that has not been ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::migrations::{FOUND, Found};
-use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, WAITING};
+use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, waiting};
 use crate::sql::transaction::Tx;
 
 /// The delivery backlog.
@@ -28,13 +28,13 @@ impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, so that the cost does not grow with the millions
     /// that are pending or have ended.
     pub async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures> {
-        let mut query = Query::new(WAITING);
-        query.push(
-            "SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
+        let mut query = Query::new(concat!(
+            waiting!(),
+            " SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
                  MIN(first_due) AS oldest, \
                  (SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL AND lease_until >= $1) AS leased \
              FROM (SELECT ",
-        );
+        ));
         query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
         let oldest = row.optional_time("oldest")?;
@@ -51,13 +51,7 @@ impl Tx {
     pub async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>> {
         // Finds the endpoints that have unfinished work by index steps alone, as for leases.
         let oldest: Option<i64> = query(
-            "WITH RECURSIVE waiting (endpoint_id) AS ( \
-                 SELECT MIN(endpoint_id) FROM deliveries WHERE status = 'pending' \
-                 UNION ALL \
-                 SELECT (SELECT MIN(n.endpoint_id) FROM deliveries n \
-                         WHERE n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
-                 FROM waiting WHERE waiting.endpoint_id IS NOT NULL) \
-             SELECT MIN(since) FROM (SELECT CASE WHEN e.held_until > due_at THEN e.held_until ELSE due_at END AS since \
+            concat!(waiting!(), " SELECT MIN(since) FROM (SELECT CASE WHEN e.held_until > due_at THEN e.held_until ELSE due_at END AS since \
                  FROM (SELECT endpoint_id, (SELECT MIN(d.next_attempt_at) FROM deliveries d \
                          WHERE d.endpoint_id = waiting.endpoint_id AND d.status = 'pending') AS due_at \
                      FROM waiting) AS first \
@@ -65,7 +59,7 @@ impl Tx {
                  WHERE e.status = 'enabled' AND NOT EXISTS ( \
                      SELECT 1 FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                          AND l.lease_until >= $1)) AS unattended \
-             WHERE since <= $1",
+             WHERE since <= $1"),
         )
         .bind(now.as_ms())
         .read_one(&mut self.conn)

@@ -1,4 +1,5 @@
-//! TODO operator
+//! What the operator looks up over all merchants, and what is stored of the operator's side: alerts, the audit log, the
+//! sessions of the console, and the instances that run.
 
 pub(crate) mod alerts;
 pub(crate) mod all_deliveries;

@@ -12,8 +12,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::driver::{Query, Row, query};
-use crate::ports::PageById;
-use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, WAITING};
+use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, waiting};
 use crate::sql::delivery::history::{attempt, delivery};
 use crate::sql::endpoint::rows;
 use crate::sql::endpoint::rows::endpoint;
@@ -21,6 +20,7 @@ use crate::sql::event::push_event_filter;
 use crate::sql::operator::all_deliveries;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
+use crate::tx::PageById;
 use crate::{Result, StoreError};
 
 /// What narrows the list of all deliveries. Empty and `None` do not narrow.
@@ -226,13 +226,13 @@ impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest;
     /// and the deliveries that failed since the five minutes of `since`.
     pub async fn outbox(&mut self, now: Timestamp, since: Timestamp, limit: i64) -> Result<Outbox> {
-        let mut query = Query::new(WAITING);
-        query.push(
-            "SELECT b.*, e.merchant_id, e.livemode, e.health_state, e.consecutive_failures FROM ( \
+        let mut query = Query::new(concat!(
+            waiting!(),
+            " SELECT b.*, e.merchant_id, e.livemode, e.health_state, e.consecutive_failures FROM ( \
                  SELECT c.*, CAST(SUM(pending) OVER () AS BIGINT) AS all_pending, \
                      CAST(SUM(due) OVER () AS BIGINT) AS all_due, MIN(oldest) OVER () AS oldest_of_all \
                  FROM (SELECT e.endpoint_id, ",
-        );
+        ));
         query.push(COUNTED).push(
             "FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS c ORDER BY pending DESC, endpoint_id LIMIT $3) AS b \
              JOIN webhook_endpoints e ON e.id = b.endpoint_id ORDER BY b.pending DESC, b.endpoint_id",

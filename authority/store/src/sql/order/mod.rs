@@ -16,10 +16,10 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::{Page, SequenceRange};
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, upsert};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::{Page, SequenceRange};
 
 /// How long the orders of a merchant may be pending.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::FoundDelivery;
 use crate::sql::delivery::history::attempt;
 use crate::sql::endpoint::day_figures::ENDPOINTS;
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
+use crate::tx::FoundDelivery;
 
 /// What was sent in one hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use futures_util::TryStreamExt;
 
 use crate::Result;
 use crate::driver::{FromRow as _, Query, Row};
-use crate::ports::{PAGE_BYTES, Page};
 use crate::sql::partner::shares::{ACTIVE, COLUMNS, TABLE, push_filter, share};
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::{PAGE_BYTES, Page};
 
 /// An order that a partner may see.
 #[derive(Clone, Debug)]

@@ -16,9 +16,9 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::Page;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::Page;
 
 /// The sequence numbers of a share's first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,6 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::{Page, SequenceRange};
 use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
 use crate::sql::order::order_key;
 use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
@@ -19,6 +18,7 @@ use crate::sql::transaction::lookups::{Asked, Found};
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::transaction_cache::FoundCheckout;
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::{Page, SequenceRange};
 
 /// A payment as the operator side reads it.
 #[derive(Clone, Debug)]

@@ -12,11 +12,11 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::ports::{MadeUnderKey, Page, SequenceRange};
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::{MadeUnderKey, Page, SequenceRange};
 
 /// A refund as the operator side works on it: with its tenant and the payment whose money it returns.
 #[derive(Clone, Debug)]

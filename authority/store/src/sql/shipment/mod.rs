@@ -8,11 +8,11 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Row, query};
-use crate::ports::{MadeUnderKey, SequenceRange};
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::{MadeUnderKey, SequenceRange};
 
 /// A version of a shipment. Its idempotency key stays as it was inserted (contract 4.3).
 pub(crate) static SHIPMENTS: Table = Table {

@@ -8,9 +8,9 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, Value, query};
-use crate::ports::{Page, SequenceRange};
 use crate::sql::transaction::rows::{Columns, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
+use crate::tx::{Page, SequenceRange};
 
 /// A version of a subscription.
 pub(crate) static SUBSCRIPTIONS: Columns = columns!("subscriptions":

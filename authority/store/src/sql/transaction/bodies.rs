@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::driver::{FromRow, Query, Row, query};
-use crate::ports::{MadeUnderKey, Page};
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::tx::{MadeUnderKey, Page};
 
 /// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
 pub(crate) async fn record<'q, T: DeserializeOwned>(

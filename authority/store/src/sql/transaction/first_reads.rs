@@ -8,7 +8,6 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
 use crate::driver::Value;
-use crate::ports::{FirstRead, MessageId, Prefetch};
 use crate::sql::idempotency::{columns, waits_under};
 use crate::sql::order::numbers::counter_waits_under;
 use crate::sql::order::order_key;
@@ -21,6 +20,7 @@ use crate::sql::transaction::lookup_kinds::{
 };
 use crate::sql::transaction::lookups::{Asked, Lookup};
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::tx::{FirstRead, MessageId, Prefetch};
 
 /// What queued jobs will read.
 #[derive(Default)]

@@ -13,10 +13,10 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row};
-use crate::ports::{LOOK_AHEAD, Page};
 use crate::sql::transaction::bodies;
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::tx::{LOOK_AHEAD, Page};
 
 /// A list and its filters.
 pub(crate) struct Listed<'a, Of, Filter> {

@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 
 use crate::Result;
 use crate::driver::{Column, Error, Row};
-use crate::ports::PAGE_BYTES;
+use crate::tx::PAGE_BYTES;
 
 /// Collects what `read` makes of the rows, each with its size in bytes, up to the row behind the page's last one.
 pub(crate) async fn page_rows<T>(

@@ -10,9 +10,9 @@
 //! 2. the streams are read with what sending needs ([`crate::sql::event::streams`]);
 //! 3. where orders may be made, the next numbers are looked up, since an operator may have used one by hand.
 //!
-//! The transaction caches the answers ([`crate::sql::transaction::transaction_cache`]). A job that finds nothing in the cache runs the
-//! query itself, so no result depends on the prefetch. On PostgreSQL each of the three is a round trip, for any number
-//! of jobs.
+//! The transaction caches the answers ([`crate::sql::transaction::transaction_cache`]). A job that finds nothing in
+//! the cache runs the query itself, so no result depends on the prefetch. On PostgreSQL each of the three is a round
+//! trip, for any number of jobs.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,7 +25,6 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::ports::{KeyScope, KnownMessage, MessageId};
 use crate::sql::event::streams;
 use crate::sql::idempotency::waits_under;
 use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
@@ -35,6 +34,7 @@ use crate::sql::transaction::first_reads::{FirstReads, KeyColumns, keys};
 use crate::sql::transaction::lookup_kinds::USED_FOR_ORDERS;
 use crate::sql::transaction::lookups::{Found, Part};
 use crate::sql::transaction::transaction_cache::{FoundKey, FoundPayable, FoundRecord, OrderSurroundings};
+use crate::tx::{KeyScope, KnownMessage, MessageId};
 
 /// What a job will read first, so that it can be read for all queued jobs together. The job may read anything else,
 /// and need not read this.

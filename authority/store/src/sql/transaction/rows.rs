@@ -82,8 +82,8 @@ macro_rules! kinds {
     ($($kind:ident),+) => { [$($crate::driver::Kind::$kind),+] };
 }
 
-/// The columns of rows that are inserted into a table: each with its type. Where a row's columns are not the table's, the
-/// statement that they go into, and their types.
+/// The columns of rows that are inserted into a table: each with its type. Where a row's columns are not the table's,
+/// the statement that they go into, and their types.
 macro_rules! columns {
     (into $into:expr; $($kind:ident),+) => {
         $crate::sql::transaction::rows::Columns {

@@ -16,7 +16,7 @@ use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::merchant::Merchant;
 use authority_domain::tenant::Tenant;
 
-use crate::ports::{KnownMessage, Subscriber};
+use crate::tx::{KnownMessage, Subscriber};
 
 /// A stream as the running job finds it.
 #[derive(Clone, Debug)]

@@ -9,16 +9,16 @@ use authority_domain::time::Timestamp;
 use crate::driver::Connection;
 use crate::hand_off::{DispatchHandle, HandedOff};
 use crate::job::{CommitEffects, Job, Ran};
-use crate::ports::{Prefetch, Written};
 use crate::shards::ShardSet;
 use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::tx::{Prefetch, Written};
 use crate::{Result, StoreError};
 
 /// What a job can reach, inside its transaction; for a job that reads, without one. Its methods are declared beside the
 /// SQL of what they are about.
 ///
-/// Every method on tenant data takes the [`Tenant`](authority_domain::tenant::Tenant); methods without one belong to the
-/// operator side, to authentication or to the dispatcher, which act for all tenants.
+/// Every method on tenant data takes the [`Tenant`](authority_domain::tenant::Tenant); methods without one belong to
+/// the operator side, to authentication or to the dispatcher, which act for all tenants.
 ///
 /// `*_put` writes one version of a record: version 1 inserts it, a later one replaces the version before it. They are
 /// called by [`crate::commit`] alone, which writes the events from the same list.

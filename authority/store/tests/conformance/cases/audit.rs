@@ -5,7 +5,7 @@ use authority_domain::id::{AuditId, KeyId, RequestId};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::{AuditFilter, Tx, Written};
+use authority_store::tx::{AuditFilter, Tx, Written};
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;

@@ -4,7 +4,7 @@ use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::ports::{ConditionOf, SettledAs, Tx};
+use authority_store::tx::{ConditionOf, SettledAs, Tx};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;

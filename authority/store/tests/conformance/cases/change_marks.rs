@@ -3,7 +3,7 @@
 use authority_domain::alert::{AlertCode, NewAlert, Severity};
 use authority_domain::id::AlertId;
 use authority_store::StoreError;
-use authority_store::ports::{SettledAs, Stretch};
+use authority_store::tx::{SettledAs, Stretch};
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::recoveries::begin;

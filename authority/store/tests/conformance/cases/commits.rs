@@ -8,7 +8,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::Page;
+use authority_store::tx::Page;
 use verify_core::catalog::EventType;
 
 use super::fixtures::noon;

@@ -6,7 +6,7 @@ use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::endpoint::{EndpointStatus, Health, HealthState};
 use authority_domain::id::{EndpointId, EventId};
 use authority_store::StoreError;
-use authority_store::ports::{ConditionOf, Overdue};
+use authority_store::tx::{ConditionOf, Overdue};
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;

@@ -5,7 +5,7 @@ use authority_domain::id::{AttemptId, DeliveryId, EventId, KeyId, RecoveryId, Sh
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::time::Timestamp;
-use authority_store::ports::{
+use authority_store::tx::{
     ConsoleSession, FoundRecord, HourFigures, MatchedName, NamedRecord, OperatorKeyRecord, SettledAs,
 };
 use authority_store::{Store, StoreError};

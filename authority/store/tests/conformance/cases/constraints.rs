@@ -1,6 +1,6 @@
 //! What the schema itself refuses: contract 12 T6, I3, I5, I12.
 
-use authority_store::ports::{KnownMessage, MadeUnderKey, MessageId, ProcessorMessage};
+use authority_store::tx::{KnownMessage, MadeUnderKey, MessageId, ProcessorMessage};
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{api_key, dice, merchant, new_payment, noon, payment_id};

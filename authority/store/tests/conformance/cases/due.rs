@@ -13,7 +13,7 @@ use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_domain::{checkout, order, payment};
-use authority_store::ports::{AlertFilter, DueCheckout, PendingLimit, PendingOrder};
+use authority_store::tx::{AlertFilter, DueCheckout, PendingLimit, PendingOrder};
 use authority_store::{Store, StoreError};
 use serde_json::json;
 use verify_core::catalog::EventType;

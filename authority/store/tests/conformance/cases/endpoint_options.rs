@@ -9,7 +9,7 @@ use authority_domain::endpoint::{DisabledReason, Endpoint, SignatureProfile};
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{DeliveryOptions, SealedOption};
+use authority_store::tx::{DeliveryOptions, SealedOption};
 
 use super::dispatcher::Counter;
 use super::endpoints::{stored, update};

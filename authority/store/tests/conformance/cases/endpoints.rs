@@ -5,7 +5,7 @@ use authority_domain::endpoint::changes::EndpointPatch;
 use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::ports::{SealedSecret, Subscriber};
+use authority_store::tx::{SealedSecret, Subscriber};
 
 use super::fixtures::{at, endpoint};
 use super::shop::Shop;

@@ -6,7 +6,7 @@ use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::{LOOK_AHEAD, PAGE_BYTES, Page};
+use authority_store::tx::{LOOK_AHEAD, PAGE_BYTES, Page};
 use serde_json::Value;
 use verify_core::EventType;
 

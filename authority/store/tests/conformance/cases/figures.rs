@@ -3,7 +3,7 @@
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::{QueueFigures, SettledAs};
+use authority_store::tx::{QueueFigures, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;

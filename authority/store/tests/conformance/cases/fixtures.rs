@@ -13,7 +13,7 @@ use authority_domain::payment::{
     NewPayment, Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus,
 };
 use authority_domain::time::Timestamp;
-use authority_store::ports::{LeasedDelivery, SettledAs, Settlement};
+use authority_store::tx::{LeasedDelivery, SettledAs, Settlement};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::json;

@@ -6,7 +6,7 @@ use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
-use authority_store::ports::{NewDelivery, SettledAs, Trigger, Tx};
+use authority_store::tx::{NewDelivery, SettledAs, Trigger, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 

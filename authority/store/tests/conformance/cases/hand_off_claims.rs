@@ -9,8 +9,8 @@ use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::{Among, HandedOff, claim};
-use authority_store::ports::{SettledAs, Settlement, Tx};
 use authority_store::slots::{AttemptEnd, Want};
+use authority_store::tx::{SettledAs, Settlement, Tx};
 use futures_util::FutureExt;
 
 use super::dispatcher::{Counter, moment, sequence};

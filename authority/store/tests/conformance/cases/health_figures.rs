@@ -7,7 +7,7 @@ use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::id::{AlertId, DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{NewDelivery, SettledAs, Trigger};
+use authority_store::tx::{NewDelivery, SettledAs, Trigger};
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use authority_domain::refusal::Refusal;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use futures_util::FutureExt;
 use tokio::sync::oneshot;

@@ -5,7 +5,7 @@ use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_store::StoreError;
-use authority_store::ports::{EventHead, NewDelivery, Page, SettledAs, Trigger};
+use authority_store::tx::{EventHead, NewDelivery, Page, SettledAs, Trigger};
 use serde_json::json;
 
 use super::fixtures::{at, dice, noon, settlement};

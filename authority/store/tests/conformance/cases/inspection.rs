@@ -3,7 +3,7 @@
 
 use authority_domain::id::{EndpointId, KeyId};
 use authority_domain::merchant::scope::OperatorScope;
-use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption, Tx};
+use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption, Tx};
 use authority_store::{Inspection, StoreError};
 
 use super::fixtures::{at, dice, noon};

@@ -4,7 +4,7 @@
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{IdempotencyRecord, KeyScope, SequenceRange, Tx};
+use authority_store::tx::{IdempotencyRecord, KeyScope, SequenceRange, Tx};
 
 use super::Database;
 use super::fixtures::{at, noon};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::SettledAs;
+use authority_store::tx::SettledAs;
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::{Shop, cause};

@@ -7,7 +7,7 @@ use authority_domain::merchant::limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
 use authority_domain::merchant::{Merchant, MerchantChange};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::ConditionOf;
+use authority_store::tx::ConditionOf;
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;

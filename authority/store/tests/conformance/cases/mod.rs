@@ -76,7 +76,7 @@ pub(crate) trait Database: Send + Sync {
 /// Runs a job that reads or writes through the ports: `job!(store.read, tx => tx.merchant_get(&id))`.
 macro_rules! job {
     ($store:ident . $way:ident, $tx:ident => $work:expr) => {
-        $store.$way(move |$tx: &mut authority_store::ports::Tx| Box::pin(async move { $work.await })).await
+        $store.$way(move |$tx: &mut authority_store::tx::Tx| Box::pin(async move { $work.await })).await
     };
 }
 pub(crate) use job;

@@ -4,7 +4,7 @@ use authority_domain::id::KeyId;
 use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::{Merchant, MerchantChange, MerchantStatus};
 use authority_store::StoreError;
-use authority_store::ports::{MerchantFilter, Written};
+use authority_store::tx::{MerchantFilter, Written};
 
 use super::fixtures::{api_key, at, dice, merchant};
 use super::shop::Shop;
@@ -25,7 +25,7 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     made[1] = made[1].change(change, at(9)).unwrap();
     let suspended = made[1].clone();
     let written: Result<Vec<Written>, StoreError> = store
-        .write(move |tx: &mut authority_store::ports::Tx| {
+        .write(move |tx: &mut authority_store::tx::Tx| {
             Box::pin(async move {
                 tx.merchant_update(&suspended).await?;
                 Ok(tx.written().to_vec())

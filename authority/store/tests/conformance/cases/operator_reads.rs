@@ -5,9 +5,7 @@ use authority_domain::id::{DeliveryId, MerchantId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::{
-    AllDeliveriesFilter, FoundDelivery, Outbox, OutboxFigures, PageById, SettledAs,
-};
+use authority_store::tx::{AllDeliveriesFilter, FoundDelivery, Outbox, OutboxFigures, PageById, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;

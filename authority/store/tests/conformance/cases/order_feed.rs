@@ -10,7 +10,7 @@ use authority_domain::refusal::Refusal;
 use authority_domain::sync::order_feed::StoredChange;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use rand::RngExt;
 
 use super::fixtures::{at, dice, noon};

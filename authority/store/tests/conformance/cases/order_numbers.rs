@@ -5,7 +5,7 @@ use authority_domain::event::change::Change;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::ports::{FirstRead, Prefetch, Tx};
+use authority_store::tx::{FirstRead, Prefetch, Tx};
 
 use verify_core::catalog::EventType;
 

@@ -5,7 +5,7 @@ use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::order::Order;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::Audience;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 

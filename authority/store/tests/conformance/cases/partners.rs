@@ -10,7 +10,7 @@ use authority_domain::partner::connection::{
 use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::ports::Page;
+use authority_store::tx::Page;
 use authority_store::{Constraint, StoreError};
 use verify_core::catalog::EventType;
 

@@ -3,7 +3,7 @@
 use authority_domain::id::{KeyId, PortalSessionId};
 use authority_domain::merchant::portal_session::PortalSession;
 use authority_domain::merchant::scope::{OperatorScope, Scope};
-use authority_store::ports::{FoundPortalSession, OperatorKeyRecord};
+use authority_store::tx::{FoundPortalSession, OperatorKeyRecord};
 use authority_store::{Store, StoreError};
 
 use super::fixtures::{at, dice, noon};

@@ -4,7 +4,7 @@ use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
 use authority_store::StoreError;
-use authority_store::ports::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
+use authority_store::tx::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;

@@ -7,7 +7,7 @@ use authority_domain::list_filter::{PaymentFilter, RefundFilter};
 use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_store::StoreError;
-use authority_store::ports::{AllPaymentsFilter, Page};
+use authority_store::tx::{AllPaymentsFilter, Page};
 
 use super::fixtures::{at, dice};
 use super::refund_steps::{ask, payment_now, report};

@@ -13,7 +13,7 @@ use authority_domain::refund::{
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::{FirstRead, Prefetch, Tx};
+use authority_store::tx::{FirstRead, Prefetch, Tx};
 
 use super::fixtures::{at, dice};
 use super::job;

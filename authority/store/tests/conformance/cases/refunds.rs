@@ -10,7 +10,7 @@ use authority_domain::payment::Payment;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::ports::MadeUnderKey;
+use authority_store::tx::MadeUnderKey;
 
 use super::fixtures::{at, dice};
 use super::held::{hold, submit};

@@ -4,7 +4,7 @@ use authority_domain::id::{KeyId, RequestId};
 use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch, Tx};
+use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch, Tx};
 
 use super::fixtures::{api_key, at, dice, noon};
 use super::held::{Pending, hold, submit};

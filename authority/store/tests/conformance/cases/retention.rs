@@ -3,7 +3,7 @@
 use authority_domain::id::{DeliveryId, EventId};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::{NewDelivery, OldEvent, SettledAs, Trigger};
+use authority_store::tx::{NewDelivery, OldEvent, SettledAs, Trigger};
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;

@@ -8,8 +8,8 @@ use authority_domain::endpoint::hold::{Hold, cap};
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::ports::Lease;
 use authority_store::slots::Want;
+use authority_store::tx::Lease;
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;

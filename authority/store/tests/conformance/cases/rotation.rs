@@ -2,7 +2,7 @@
 
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::ports::{SealedSecret, Tx};
+use authority_store::tx::{SealedSecret, Tx};
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;

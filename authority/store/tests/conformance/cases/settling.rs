@@ -1,7 +1,7 @@
 //! Outcomes of attempts, and what they leave of their deliveries: contract 2.9, 7.3.
 
 use authority_store::StoreError;
-use authority_store::ports::{LeasedDelivery, Settled, SettledAs};
+use authority_store::tx::{LeasedDelivery, Settled, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;

@@ -19,7 +19,7 @@ use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use authority_domain::{payment, shipment};
 use authority_store::commit::{Audience, Commit, Committed, commit_changes};
-use authority_store::ports::{Lease, LeasedDelivery, Page, SealedSecret, Settlement, Tx};
+use authority_store::tx::{Lease, LeasedDelivery, Page, SealedSecret, Settlement, Tx};
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 

@@ -8,7 +8,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::{Page, Prefetch, StreamRange, Tx};
+use authority_store::tx::{Page, Prefetch, StreamRange, Tx};
 use rand::RngExt;
 use serde_json::Value;
 

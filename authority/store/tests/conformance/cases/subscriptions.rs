@@ -9,7 +9,7 @@ use authority_domain::subscription::{
     SubscriptionTerms,
 };
 use authority_store::StoreError;
-use authority_store::ports::Page;
+use authority_store::tx::Page;
 use serde_json::{Value, json};
 
 use super::fixtures::{at, dice, noon};

@@ -5,7 +5,7 @@ use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::sync::checkpoint::{Acknowledged, Checkpoint, CheckpointStream};
-use authority_store::ports::Page;
+use authority_store::tx::Page;
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{at, dice, noon};

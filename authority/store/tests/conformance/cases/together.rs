@@ -6,7 +6,7 @@ use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::{MessageId, ProcessorMessage, SealedSecret, Tx};
+use authority_store::tx::{MessageId, ProcessorMessage, SealedSecret, Tx};
 
 use super::fixtures::{endpoint, noon};
 use super::held::{Pending, hold, submit};

@@ -6,7 +6,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::ports::{Missed, SettledAs, Stretch};
+use authority_store::tx::{Missed, SettledAs, Stretch};
 
 use verify_core::catalog::EventType;
 

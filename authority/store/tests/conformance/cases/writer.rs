@@ -4,7 +4,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::MerchantId;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::Audience;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use authority_store::{Constraint, StoreError};
 use futures_util::FutureExt;
 use rand::RngExt;

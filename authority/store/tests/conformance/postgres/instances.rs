@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
-use authority_store::ports::{Page, SettledAs};
+use authority_store::tx::{Page, SettledAs};
 
 use super::PostgresDatabase;
 use crate::cases::fixtures::{at, noon, settlement};
@@ -125,11 +125,11 @@ async fn take_turns(database: PostgresDatabase) {
             let (store, tenant) = (instances[n % 2].store.clone(), first.tenant.clone());
             tokio::spawn(async move {
                 let counted: Result<i64, StoreError> = store
-                    .write(move |tx: &mut authority_store::ports::Tx| {
+                    .write(move |tx: &mut authority_store::tx::Tx| {
                         Box::pin(async move {
                             let before = tx.endpoint_count(&tenant).await?;
                             let endpoint = crate::cases::fixtures::endpoint(tenant.livemode, &["*"]);
-                            let secret = authority_store::ports::SealedSecret {
+                            let secret = authority_store::tx::SealedSecret {
                                 version: 1,
                                 sealed: vec![1],
                                 expires_at: None,

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Committed};
-use authority_store::ports::Tx;
 use authority_store::shards::Turns;
+use authority_store::tx::Tx;
 
 use super::PostgresDatabase;
 use super::turns::{beside, hold, open_checkout, shops};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use authority_store::StoreError;
-use authority_store::ports::Tx;
+use authority_store::tx::Tx;
 use futures_util::FutureExt;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;

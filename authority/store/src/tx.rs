@@ -1,18 +1,18 @@
-//! TODO
+//! What a job can ask inside its transaction ([`Tx`]), and what it asks with and gets: filters, records with what
+//! stands beside them, figures. Each is declared beside its SQL (`sql/`).
 
 pub use authority_domain::delivery::Trigger;
 
 pub use crate::sql::checkout::DueCheckout;
 pub use crate::sql::delivery::history::EventHead;
-pub use crate::sql::delivery::{
-    Bounds, HeldBy, Lease, LeasedDelivery, NewDelivery, NewDeliveryState, Settled, SettledAs, Settlement,
-    instance_of,
-};
+pub use crate::sql::delivery::leased::{Bounds, Lease, LeasedDelivery, instance_of};
+pub use crate::sql::delivery::settlements::{Settled, SettledAs, Settlement};
+pub use crate::sql::delivery::{HeldBy, NewDelivery, NewDeliveryState};
 pub use crate::sql::endpoint::health::{ConditionOf, Overdue};
 pub use crate::sql::endpoint::recoveries::{RecoveryBacklog, RecoveryJob, RecoveryStep};
+pub use crate::sql::endpoint::rows::{DeliveryOptions, DispatchTarget, SealedSecret, Subscriber};
 pub use crate::sql::endpoint::sealed::{AnswerPosition, SealedOption, SecretPosition};
 pub use crate::sql::endpoint::undelivered::{Missed, Stretch};
-pub use crate::sql::endpoint::{DeliveryOptions, DispatchTarget, SealedSecret, Subscriber};
 pub use crate::sql::event::retention::OldEvent;
 pub use crate::sql::event::{StreamPosition, StreamRange};
 pub use crate::sql::idempotency::{IdempotencyRecord, KeyScope, MadeUnderKey};

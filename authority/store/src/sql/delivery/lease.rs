@@ -1,0 +1,120 @@
+//! Leases: due deliveries are taken by one dispatcher, and given back (T4).
+
+use std::collections::BTreeMap;
+
+use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
+use authority_domain::time::Timestamp;
+
+use crate::Result;
+use crate::driver::{Query, query};
+use crate::sql::delivery::backlog::waiting;
+use crate::sql::delivery::leased::{Lease, LeasedDelivery, instance_of};
+use crate::sql::transaction::Tx;
+
+impl Tx {
+    /// Leases due deliveries of enabled endpoints: of each endpoint the oldest first, as far as it has capacity. The
+    /// endpoints of a merchant take turns, and so do the merchants.
+    pub async fn delivery_lease_due(&mut self, lease: &Lease) -> Result<Vec<LeasedDelivery>> {
+        let merchants: BTreeMap<&str, i64> =
+            lease.merchants.iter().map(|(id, room)| (id.as_str(), *room)).collect();
+        let wants: BTreeMap<&str, [i64; 2]> =
+            lease.wants.iter().map(|(id, want)| (id.as_str(), [want.most, want.beyond])).collect();
+        let dialect = self.conn.dialect();
+        let mut query =
+            query(if lease.among.is_some() { dialect.lease_due_among } else { dialect.lease_due })
+                .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
+                .binds((lease.limit, lease.per_merchant, serde_json::to_string(&merchants)?))
+                .binds((serde_json::to_string(&wants)?, instance_of(&lease.token)))
+                .bind(lease.each);
+        if let Some(among) = &lease.among {
+            let among: Vec<&str> = among.iter().map(EndpointId::as_str).collect();
+            query = query.bind(serde_json::to_string(&among)?);
+        }
+        let ids: Vec<String> = query.read(&mut self.conn).await?;
+        self.leased(lease, &ids).await
+    }
+
+    /// The enabled endpoints, with their merchants, that have a due delivery which nobody holds and are not held back.
+    pub async fn endpoints_due(&mut self, now: Timestamp) -> Result<Vec<(EndpointId, MerchantId)>> {
+        let due: Vec<(String, String)> = query(concat!(
+            waiting!(),
+            ", due (id, merchant_id) AS ( \
+                 SELECT e.id, e.merchant_id FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+                 WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $1) \
+                     AND EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
+                         AND w.next_attempt_at <= $1 AND (w.lease_until IS NULL OR w.lease_until < $1))) \
+             SELECT id, merchant_id FROM due",
+        ))
+        .bind(now.as_ms())
+        .read(&mut self.conn)
+        .await?;
+        let of = |(id, merchant)| (EndpointId::from_store(id), MerchantId::from_store(merchant));
+        Ok(due.into_iter().map(of).collect())
+    }
+
+    /// Leases this delivery although its endpoint is held back, as the probe, when nothing else is leased to it. The
+    /// limits in `lease` do not apply.
+    pub async fn delivery_lease_probe(
+        &mut self,
+        lease: &Lease,
+        id: &DeliveryId,
+    ) -> Result<Option<LeasedDelivery>> {
+        let ids: Vec<String> = query(
+            "UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id = $4 AND status = 'pending' \
+                 AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id \
+                     AND e.status = 'enabled' AND e.hold_step > 0) \
+                 AND NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.endpoint_id = deliveries.endpoint_id \
+                     AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
+             RETURNING id",
+        )
+        .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), id.as_str()))
+        .write_returning(&mut self.conn)
+        .await?;
+        Ok(self.leased(lease, &ids).await?.pop())
+    }
+
+    /// Gives back those of these deliveries that `token` still holds; no attempt of them was begun. Returns how many.
+    pub async fn delivery_lease_release(&mut self, token: &str, ids: &[DeliveryId]) -> Result<u64> {
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let mut query =
+            Query::new("UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token = ");
+        query.push_bind(token);
+        query.push_in("id", &ids);
+        let released = query.write(&mut self.conn).await?;
+        self.cancel_where_disabled(&ids).await?;
+        Ok(released)
+    }
+
+    /// Gives back every lease: for the start of a process that is the database's only user.
+    pub async fn delivery_lease_release_all(&mut self) -> Result<u64> {
+        let released: Vec<String> = query(
+            "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL RETURNING id",
+        )
+        .write_returning(&mut self.conn)
+        .await?;
+        self.cancel_where_disabled(&released).await?;
+        Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
+    }
+
+    /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile
+    /// (contract 7.5); at that time they were in flight.
+    pub(crate) async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<()> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut query = Query::new(
+            "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, failure_reason = ( \
+                 SELECT CASE WHEN e.deleted_at IS NULL THEN 'endpoint_disabled' ELSE 'endpoint_deleted' END \
+                 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id) \
+             WHERE status = 'pending' AND lease_token IS NULL \
+             AND EXISTS (SELECT 1 FROM webhook_endpoints e \
+                 WHERE e.id = deliveries.endpoint_id AND e.status = 'disabled')",
+        );
+        query.push_in("id", ids);
+        query.write(&mut self.conn).await?;
+        Ok(())
+    }
+}
