@@ -127,10 +127,9 @@ impl Connection {
     /// Runs statements without parameters.
     pub(crate) async fn control(&mut self, statements: &'static str) -> Result<(), Error> {
         match self {
-            Self::Sqlite(conn) => drop(sqlx::query(statements).execute(&mut **conn).await?),
-            Self::Postgres(conn) => drop(sqlx::raw_sql(statements).execute(&mut **conn).await?),
+            Self::Sqlite(conn) => sqlx::query(statements).execute(&mut **conn).await.map(drop),
+            Self::Postgres(conn) => sqlx::raw_sql(statements).execute(&mut **conn).await.map(drop),
         }
-        Ok(())
     }
 
     /// Runs statements without parameters, of which one returns the turns that were taken. The file of SQLite has one
