@@ -115,6 +115,7 @@ impl<'q> Query<'q> {
         if self.places.is_empty() {
             return Ok(written.with_text(self.text));
         }
+        written.reserve(self.text.len() + 8 * self.places.len());
         let mut from = 0;
         for (at, place) in self.places {
             written.push(self.text.get(from..at).unwrap_or_default());

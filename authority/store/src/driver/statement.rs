@@ -34,6 +34,11 @@ impl<D: Database> Default for Statement<D> {
 }
 
 impl<D: Target> Statement<D> {
+    /// Makes room for so many more bytes of text.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.text.reserve(bytes);
+    }
+
     /// Adds text.
     pub(crate) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);

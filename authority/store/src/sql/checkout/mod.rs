@@ -122,7 +122,7 @@ impl Tx {
     }
 
     /// Writes a version of a checkout.
-    pub async fn checkout_put(
+    pub(crate) async fn checkout_put(
         &mut self,
         merchant: &MerchantId,
         checkout: &Checkout,

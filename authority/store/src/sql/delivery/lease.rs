@@ -54,7 +54,7 @@ impl Tx {
 
     /// Leases this delivery although its endpoint is held back, as the probe, when nothing else is leased to it. The
     /// limits in `lease` do not apply.
-    pub async fn delivery_lease_probe(
+    pub(crate) async fn delivery_lease_probe(
         &mut self,
         lease: &Lease,
         id: &DeliveryId,

@@ -83,7 +83,7 @@ impl Tx {
     }
 
     /// Adds deliveries, due at `now`, each with its sender.
-    pub async fn deliveries_insert_placed(
+    pub(crate) async fn deliveries_insert_placed(
         &mut self,
         tenant: &Tenant,
         deliveries: &[(&NewDelivery, NewDeliveryState<'_>)],

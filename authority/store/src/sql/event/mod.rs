@@ -107,7 +107,7 @@ impl Tx {
     }
 
     /// Announces whose streams will be read next, so that they can be read together. No result depends on it.
-    pub async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<()> {
+    pub(crate) async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<()> {
         self.need_turns(tenants.iter().map(|tenant| &tenant.merchant_id).collect())?;
         let unknown = |tenant: &&&Tenant| {
             self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))

@@ -1,7 +1,7 @@
 //! The audit log of the operator's side (contract 6.1), and what it is made from.
 //!
 //! A job notes every record it writes, with the versions before and after: [`crate::commit`] does so for the records
-//! that have events, the other ports for theirs. The frame of a use case makes the audit entry from these notes, so
+//! that have events, the methods of others for theirs. The frame of a use case makes the audit entry from these notes, so
 //! no use case has to write one itself.
 
 use authority_domain::audit_log::{AuditEntry, Author};

@@ -203,7 +203,7 @@ impl Tx {
     }
 
     /// Writes a version of an order and its lines.
-    pub async fn order_put(
+    pub(crate) async fn order_put(
         &mut self,
         merchant: &MerchantId,
         order: &Order,

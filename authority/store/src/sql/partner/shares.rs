@@ -48,7 +48,7 @@ impl Tx {
     ///
     /// # Errors
     /// [`Conflict(SharedOrder)`](crate::Constraint::SharedOrder) when the order is shared on this connection already.
-    pub async fn share_insert(&mut self, share: &OrderShare, places: SharePositions) -> Result<()> {
+    pub(crate) async fn share_insert(&mut self, share: &OrderShare, places: SharePositions) -> Result<()> {
         query(
             "INSERT INTO order_shares (id, livemode, connection_id, owner_id, partner_id, order_number, \
                  include_customer, include_amounts, status, resource_version, owner_sequence, partner_sequence, \

@@ -175,7 +175,7 @@ impl Tx {
     }
 
     /// Writes a version of a refund, and with it what is reserved of its payment.
-    pub async fn refund_put(
+    pub(crate) async fn refund_put(
         &mut self,
         merchant: &MerchantId,
         refund: &Refund,

@@ -75,7 +75,7 @@ impl Tx {
     }
 
     /// Writes a version of a subscription and its anchor.
-    pub async fn subscription_put(
+    pub(crate) async fn subscription_put(
         &mut self,
         merchant: &MerchantId,
         subscription: &AnchoredSubscription,

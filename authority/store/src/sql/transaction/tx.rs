@@ -84,7 +84,7 @@ impl Tx {
     }
 
     /// Sets the dispatch handle of the job, before it runs.
-    pub fn set_dispatch(&mut self, dispatch: Option<Arc<DispatchHandle>>) {
+    pub(crate) fn set_dispatch(&mut self, dispatch: Option<Arc<DispatchHandle>>) {
         self.job.dispatch = dispatch;
     }
 
@@ -94,7 +94,7 @@ impl Tx {
     }
 
     /// Notes that a claim of this job has found no more due deliveries to these endpoints.
-    pub fn not_left_behind(&mut self, endpoints: &BTreeSet<EndpointId>) {
+    pub(crate) fn not_left_behind(&mut self, endpoints: &BTreeSet<EndpointId>) {
         self.job.effects.left_behind.retain(|endpoint| !endpoints.contains(endpoint));
     }
 
@@ -104,13 +104,13 @@ impl Tx {
     }
 
     /// Takes the deliveries that were requested as probes; a second call returns none.
-    pub fn take_probes(&mut self) -> Vec<(DeliveryId, EndpointId, Timestamp)> {
+    pub(crate) fn take_probes(&mut self) -> Vec<(DeliveryId, EndpointId, Timestamp)> {
         std::mem::take(&mut self.job.probes)
     }
 
     /// Takes the endpoints for which this job made or hastened deliveries without checking capacity, and the job's
     /// time; a second call returns none.
-    pub fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)> {
+    pub(crate) fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)> {
         self.job.unasked.take()
     }
 }
@@ -133,7 +133,7 @@ impl Tx {
     }
 
     /// The turns that were demanded in vain.
-    pub fn missing_turns(&self) -> Option<ShardSet> {
+    pub(crate) fn missing_turns(&self) -> Option<ShardSet> {
         (!self.job.missing.is_empty()).then_some(self.job.missing)
     }
 }

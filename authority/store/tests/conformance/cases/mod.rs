@@ -1,4 +1,4 @@
-//! What every database behind the ports must do, said once: async functions over a [`Database`], which each database's
+//! What every database must do, said once: async functions over a [`Database`], which each database's
 //! own module implements and runs with [`conformance!`].
 //!
 //! The cases speak to the [`Store`] as use cases do. Where a case must look beside it, or write what no use case
@@ -73,7 +73,7 @@ pub(crate) trait Database: Send + Sync {
     async fn number(&self, sql: &str) -> i64;
 }
 
-/// Runs a job that reads or writes through the ports: `job!(store.read, tx => tx.merchant_get(&id))`.
+/// Runs a job that reads or writes: `job!(store.read, tx => tx.merchant_get(&id))`.
 macro_rules! job {
     ($store:ident . $way:ident, $tx:ident => $work:expr) => {
         $store.$way(move |$tx: &mut authority_store::tx::Tx| Box::pin(async move { $work.await })).await
