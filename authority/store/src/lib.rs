@@ -11,6 +11,7 @@
 //!
 //! Separate from it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
+mod batches;
 pub mod commit;
 mod driver;
 mod error;

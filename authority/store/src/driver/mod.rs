@@ -5,8 +5,7 @@
 //! which columns are read as they came. Whatever the two databases say in different words stands in their
 //! [`Dialect`]s.
 //!
-//! What is here knows nothing of buffered rows: a job's statements go through
-//! [`crate::sql::transaction::write_buffer`].
+//! Nothing here knows of buffered rows: a job's statements go through [`crate::sql::transaction::write_buffer`].
 
 mod dialect;
 mod pool;
@@ -30,8 +29,6 @@ pub(crate) use statement::{Statement, Target};
 pub(crate) use value::{Kind, Value};
 
 use crate::shards::ShardSet;
-use crate::sql::transaction::lookups::Asked;
-use crate::sql::transaction::rows::Group;
 use crate::{postgres, sqlite};
 
 pub(crate) type Error = sqlx::Error;
@@ -138,22 +135,6 @@ impl Connection {
         match self {
             Self::Sqlite(_) => Ok(ShardSet::ALL),
             Self::Postgres(conn) => postgres::batch::turns(conn, statements).await,
-        }
-    }
-
-    /// Sends rows in order, a group for each table; returns how many rows each touched.
-    pub(crate) async fn send(&mut self, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
-        match self {
-            Self::Sqlite(conn) => sqlite::batch::send(conn, groups).await,
-            Self::Postgres(conn) => postgres::batch::send(conn, groups).await,
-        }
-    }
-
-    /// Asks these lookups.
-    pub(crate) async fn look_up(&mut self, asked: &[Asked]) -> Result<Vec<Row>, Error> {
-        match self {
-            Self::Sqlite(conn) => sqlite::batch::look_up(conn, asked).await,
-            Self::Postgres(conn) => postgres::batch::look_up(conn, asked).await,
         }
     }
 

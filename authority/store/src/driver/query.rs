@@ -68,6 +68,14 @@ impl<'q> Query<'q> {
         self.place(Place::Value(value.into()))
     }
 
+    /// Adds text and a value, when there is one.
+    pub(crate) fn push_some<V: Into<Value<'q>>>(&mut self, text: &str, value: Option<V>) -> &mut Self {
+        match value {
+            Some(value) => self.push(text).push_bind(value),
+            None => self,
+        }
+    }
+
     /// Adds the condition that rows are the tenant's.
     pub(crate) fn push_tenant(&mut self, tenant: &'q Tenant) -> &mut Self {
         self.push("merchant_id = ").push_bind(tenant.merchant_id.as_str());

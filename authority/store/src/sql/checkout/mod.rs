@@ -7,7 +7,9 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
+use crate::sql::transaction::rows::{
+    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::SequenceRange;
 
@@ -132,18 +134,10 @@ impl Tx {
         self.conn.buffer(
             &CHECKOUTS,
             [checkout.id.to_string()],
-            [
-                checkout.id.as_str().into(),
-                merchant.as_str().into(),
-                checkout.livemode.into(),
-                checkout.status.as_str().into(),
-                checkout.currency.as_str().into(),
-                checkout.amounts.total.into(),
-                checkout.expires_at.as_ms().into(),
-                checkout.resource_version.into(),
-                body.into(),
-                places.first.into(),
-            ],
+            row!(
+                checkout.id.as_str(), merchant.as_str(), checkout.livemode, checkout.status.as_str();
+                checkout.currency.as_str(), checkout.amounts.total, checkout.expires_at.as_ms();
+                checkout.resource_version, body, places.first),
         );
         Ok(())
     }

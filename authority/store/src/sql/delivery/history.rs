@@ -39,7 +39,7 @@ impl Tx {
     ) -> Result<Page<Delivery>> {
         let of = |query: &mut Query<'_>| {
             query.push("endpoint_id = ").push_bind(endpoint.as_str().to_owned());
-            bodies::push_equal(query, "event_id", filter.event_id.as_ref());
+            query.push_some(" AND event_id = ", filter.event_id.clone());
         };
         let filters = |query: &mut Query<'_>| {
             query.push_in("status", &filter.status);

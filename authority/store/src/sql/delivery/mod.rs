@@ -17,7 +17,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// A delivery to be made.
 #[derive(Clone, Debug)]
@@ -110,19 +110,11 @@ impl Tx {
             self.conn.buffer(
                 &DELIVERIES,
                 [],
-                [
-                    delivery.id.as_str().into(),
-                    tenant.merchant_id.as_str().into(),
-                    tenant.livemode.into(),
-                    delivery.event_id.as_str().into(),
-                    delivery.event_type.into(),
-                    delivery.sequence.into(),
-                    delivery.endpoint_id.as_str().into(),
-                    delivery.trigger.as_str().into(),
-                    now.as_ms().into(),
-                    held.map(|held| held.token.as_str()).into(),
-                    held.map(|held| held.until.as_ms()).into(),
-                ],
+                row!(
+                    delivery.id.as_str(), tenant.merchant_id.as_str(), tenant.livemode;
+                    delivery.event_id.as_str(), delivery.event_type, delivery.sequence;
+                    delivery.endpoint_id.as_str(), delivery.trigger.as_str(), now.as_ms();
+                    held.map(|held| held.token.as_str()), held.map(|held| held.until.as_ms())),
             );
         }
         Ok(())

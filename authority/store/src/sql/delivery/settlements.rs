@@ -13,7 +13,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Kind, Query, Value};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, kinds};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, kinds, row};
 
 /// The state in which an attempt leaves its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,19 +192,11 @@ impl Tx {
             self.conn.buffer(
                 &ATTEMPTS,
                 [],
-                [
-                    settlement.attempt_id.as_str().into(),
-                    settlement.delivery_id.as_str().into(),
-                    settlement.endpoint_id.as_str().into(),
-                    settlement.number.into(),
-                    settlement.started_at.as_ms().into(),
-                    settlement.signed_timestamp.into(),
-                    settlement.duration_ms.into(),
-                    settlement.outcome.into(),
-                    settlement.response_status.into(),
-                    settlement.response_excerpt.as_deref().into(),
-                    (*next).into(),
-                ],
+                row!(
+                    settlement.attempt_id.as_str(), settlement.delivery_id.as_str();
+                    settlement.endpoint_id.as_str(), settlement.number, settlement.started_at.as_ms();
+                    settlement.signed_timestamp, settlement.duration_ms, settlement.outcome;
+                    settlement.response_status, settlement.response_excerpt.as_deref(), *next),
             );
         }
     }

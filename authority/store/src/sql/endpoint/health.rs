@@ -2,9 +2,6 @@
 //! cancelled (contract 7.5, 15.6, 15.8).
 //!
 //! Used by the dispatcher, which acts for all tenants and reads here which tenant an endpoint belongs to.
-//!
-//! How attempts change an endpoint's condition, and how the pending deliveries of a disabled or deleted endpoint are
-//! cancelled.
 
 use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::delivery::retry::RetrySchedule;
@@ -19,7 +16,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::endpoint::rows::{held_reason, retry_schedule};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// An endpoint as its attempts see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,23 +118,11 @@ impl Tx {
             self.conn.buffer(
                 &CONDITIONS,
                 [format!("condition/{endpoint_id}")],
-                [
-                    endpoint_id.as_str().into(),
-                    health.state.as_str().into(),
-                    health.consecutive_failures.into(),
-                    ms(health.last_success_at).into(),
-                    ms(health.last_failure_at).into(),
-                    health.last_response_status.into(),
-                    health.last_error.as_deref().into(),
-                    ms(*first_failure_at).into(),
-                    events.join(" ").into(),
-                    ms(hold.until).into(),
-                    hold.step.into(),
-                    ms(hold.since).into(),
-                    hold.reason.map(HoldReason::as_str).into(),
-                    hold.asked.into(),
-                    hold.regained.into(),
-                ],
+                row!(
+                    endpoint_id.as_str(), health.state.as_str(), health.consecutive_failures;
+                    ms(health.last_success_at), ms(health.last_failure_at), health.last_response_status;
+                    health.last_error.as_deref(), ms(*first_failure_at), events.join(" "), ms(hold.until);
+                    hold.step, ms(hold.since), hold.reason.map(HoldReason::as_str), hold.asked, hold.regained),
             );
         }
         // Most reads of endpoints name no keys. So the rows go now, with what the job has buffered already.

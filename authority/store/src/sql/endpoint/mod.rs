@@ -96,9 +96,7 @@ impl Tx {
         query.push(COLUMNS).push(" FROM webhook_endpoints WHERE merchant_id = ");
         query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
         query.push(" AND deleted_at IS NULL");
-        if let Some(before) = before {
-            query.push(" AND created_sequence < ").push_bind(before);
-        }
+        query.push_some(" AND created_sequence < ", before);
         query.push_in("status", status);
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;

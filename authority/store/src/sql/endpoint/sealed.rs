@@ -1,10 +1,8 @@
 //! Everything in the database that is sealed under the key-encryption key, page by page: for changing that key
-//! (`authority secrets rewrap`) and for the doctor.
+//! (`authority secrets rewrap`) and for the doctor. That is signing secrets, endpoints' request headers and client
+//! certificates, and the answers that showed a secret.
 //!
 //! A value is replaced only while it is still the one that was read, so that no newer value is overwritten.
-//!
-//! Sealed values: signing secrets, endpoints' request headers and client certificates, and the answers that showed a
-//! secret.
 
 use authority_domain::id::EndpointId;
 
@@ -87,9 +85,7 @@ impl Tx {
         let column = column(option);
         let mut query = Query::new("SELECT id, ");
         query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
-        if let Some(endpoint) = after {
-            query.push(" AND id > ").push_bind(endpoint.as_str());
-        }
+        query.push_some(" AND id > ", after.map(|endpoint| endpoint.as_str()));
         query.push(" ORDER BY id LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter().map(|row| Ok((EndpointId::from_store(row.get("id")?), row.get(column)?))).collect()

@@ -4,10 +4,8 @@
 //! caller names the part of the stream to look at, and every function here costs as much as that part is long,
 //! however many events and deliveries there are.
 //!
-//! The events that an endpoint wants and has not received, found by walking the stream.
-//!
-//! The index of its deliveries shows whether an event has arrived, event by event, inside the stretch that the caller
-//! names. The lookup is a scalar subquery, which no planner turns into a scan of all the endpoint's deliveries.
+//! The index of its deliveries shows whether an event has arrived, event by event. The lookup is a scalar subquery,
+//! which no planner turns into a scan of all the endpoint's deliveries.
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::delivery::outcome::FailureReason;
@@ -150,17 +148,10 @@ fn push_undelivered(
     query.push(" AND v.sequence > ").push_bind(stretch.above);
     query.push(" AND v.sequence < ").push_bind(stretch.below).push(" AND (");
     match &wanted.names {
-        None => {
-            query.push("v.type <> ").push_bind(TEST);
-        }
-        Some(names) if names.is_empty() => {
-            query.push("FALSE");
-        }
-        Some(names) => {
-            query.push("v.type IN (");
-            query.push_list(names.iter().copied()).push(")");
-        }
-    }
+        None => query.push("v.type <> ").push_bind(TEST),
+        Some(names) if names.is_empty() => query.push("FALSE"),
+        Some(names) => query.push("v.type IN (").push_list(names.iter().copied()).push(")"),
+    };
     if wanted.tests {
         query.push(" OR v.type = ").push_bind(TEST);
         query.push(" AND v.resource_id = ").push_bind(endpoint.to_string());

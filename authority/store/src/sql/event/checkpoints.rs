@@ -91,12 +91,8 @@ impl Tx {
     ) -> Result<Vec<(i64, Checkpoint)>> {
         let mut query = of_tenant(tenant);
         query.push_in("stream", streams);
-        if let Some(name) = name {
-            query.push(" AND name = ").push_bind(name);
-        }
-        if let Some(before) = before {
-            query.push(" AND created_sequence < ").push_bind(before);
-        }
+        query.push_some(" AND name = ", name);
+        query.push_some(" AND created_sequence < ", before);
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter().map(|row| Ok((row.get("created_sequence")?, checkpoint(row)?))).collect()

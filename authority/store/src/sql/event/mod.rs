@@ -17,7 +17,7 @@ use crate::shards::ShardSet;
 use crate::sql::event::streams::waits_under;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{Page, Subscriber};
 
@@ -90,13 +90,13 @@ impl Tx {
         self.conn.buffer(
             &STREAMS,
             [waits_under(tenant)],
-            [
-                tenant.merchant_id.as_str().into(),
-                tenant.livemode.into(),
-                last_sequence.into(),
-                created_at.into(),
-                found.last_sequence.into(),
-            ],
+            row!(
+                tenant.merchant_id.as_str(),
+                tenant.livemode,
+                last_sequence,
+                created_at,
+                found.last_sequence
+            ),
         );
         Ok(StreamPosition {
             last_sequence,
@@ -128,18 +128,11 @@ impl Tx {
             self.conn.buffer(
                 &EVENTS,
                 [],
-                [
-                    tenant.merchant_id.as_str().into(),
-                    tenant.livemode.into(),
-                    event.sequence.into(),
-                    event.id.as_str().into(),
-                    event.event_type.as_str().into(),
-                    event.resource_id.as_str().into(),
-                    event.created_at.as_ms().into(),
-                    event.body.as_str().into(),
-                    event.cause.request_id.as_ref().map(RequestId::as_str).into(),
-                    event.cause.trace.map(|trace| trace.to_string()).as_deref().into(),
-                ],
+                row!(
+                    tenant.merchant_id.as_str(), tenant.livemode, event.sequence, event.id.as_str();
+                    event.event_type.as_str(), event.resource_id.as_str(), event.created_at.as_ms();
+                    event.body.as_str(), event.cause.request_id.as_ref().map(RequestId::as_str);
+                    event.cause.trace.map(|trace| trace.to_string()).as_deref()),
             );
         }
         self.job.effects.events += events.len();
@@ -161,8 +154,8 @@ impl Tx {
         };
         let of = |query: &mut Query<'_>| {
             bodies::push_tenant(query, tenant);
-            bodies::push_equal(query, "type", one_type);
-            bodies::push_equal(query, "resource_id", filter.resource.as_ref());
+            query.push_some(" AND type = ", one_type.cloned());
+            query.push_some(" AND resource_id = ", filter.resource.clone());
         };
         let filters = |query: &mut Query<'_>| {
             query.push_in("type", types);
@@ -207,13 +200,6 @@ impl Tx {
 /// What narrows a stream.
 pub(crate) fn push_event_filter(query: &mut Query<'_>, filter: &EventFilter) {
     query.push_in("type", &filter.types);
-    if let Some(resource) = &filter.resource {
-        query.push(" AND resource_id = ").push_bind(resource.clone());
-    }
-    if let Some(from) = filter.created_from {
-        query.push(" AND created_at >= ").push_bind(from.as_ms());
-    }
-    if let Some(to) = filter.created_to {
-        query.push(" AND created_at < ").push_bind(to.as_ms());
-    }
+    query.push_some(" AND resource_id = ", filter.resource.clone());
+    bodies::push_created(query, filter.created_from, filter.created_to);
 }

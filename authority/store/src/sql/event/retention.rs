@@ -1,14 +1,12 @@
-//! Removing what is older than the retention (contract 15.13).
+//! Removing what is older than the retention (contract 15.13), for all tenants.
 //!
 //! A stream loses its oldest events, one after the other and never one from the middle, each with its deliveries and
 //! their attempts. The counter's row records how far events were removed; by it the guard of events recognises the
 //! only deletion that is allowed. An event with a pending delivery stays, and so do all events after it, until that
 //! delivery has ended.
 //!
-//! The retention acts for all tenants.
-//!
-//! Removing what is older than the retention. The rows of an event are named one by one, never by a condition that a
-//! planner could answer by scanning a whole table.
+//! The rows of an event are named one by one, never by a condition that a planner could answer by scanning a whole
+//! table.
 
 use authority_domain::id::{EventId, MerchantId};
 use authority_domain::tenant::Tenant;

@@ -8,7 +8,7 @@ use authority_domain::time::Timestamp;
 
 use crate::driver::{Row, query};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, upsert};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
 use crate::{Result, StoreError};
 
 /// The scope within which an idempotency key names one write (contract 4.3).
@@ -115,17 +115,10 @@ impl Tx {
         self.conn.buffer(
             &IDEMPOTENCY,
             [waits_under(&merchant_id, livemode, &record.key)],
-            [
-                merchant_id.as_ref().into(),
-                livemode.into(),
-                record.key.as_str().into(),
-                record.fingerprint.as_slice().into(),
-                record.operation.into(),
-                record.answer.as_str().into(),
-                record.request_id.as_str().into(),
-                record.created_at.as_ms().into(),
-                record.expires_at.as_ms().into(),
-            ],
+            row!(
+                merchant_id.as_ref(), livemode, record.key.as_str(), record.fingerprint.as_slice();
+                record.operation, record.answer.as_str(), record.request_id.as_str();
+                record.created_at.as_ms(), record.expires_at.as_ms()),
         );
         Ok(())
     }

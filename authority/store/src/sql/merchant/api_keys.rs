@@ -49,9 +49,7 @@ impl Tx {
     ) -> Result<Vec<ApiKeyRecord>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.merchant_id = ").push_bind(merchant.as_str());
-        if let Some(before) = before {
-            query.push(" AND k.id < ").push_bind(before);
-        }
+        query.push_some(" AND k.id < ", before);
         query.push(" ORDER BY k.id DESC LIMIT ").push_bind(limit);
         query.read::<Row>(&mut self.conn).await?.iter().map(record).collect()
     }

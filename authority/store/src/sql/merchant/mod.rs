@@ -68,13 +68,9 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<Merchant>> {
         let mut query = Query::new("SELECT body FROM merchants WHERE TRUE");
-        if let Some(before) = before {
-            query.push(" AND id < ").push_bind(before);
-        }
+        query.push_some(" AND id < ", before);
         query.push_in("status", &filter.status);
-        if let Some(slug) = &filter.slug {
-            query.push(" AND slug = ").push_bind(slug);
-        }
+        query.push_some(" AND slug = ", filter.slug.as_ref());
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
         let bodies: Vec<String> = query.read(&mut self.conn).await?;
         Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)

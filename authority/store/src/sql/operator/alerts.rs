@@ -1,7 +1,5 @@
-//! Alerts, while they are open and after.
-//!
-//! Alerts. The operator's alerts are stored under a merchant id that does not exist, so that one unique index serves
-//! both owners.
+//! Alerts, while they are open and after. The operator's alerts are stored under a merchant id that does not exist, so
+//! that one unique index serves both owners.
 
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::id::{AlertId, EndpointId};
@@ -104,9 +102,7 @@ impl Tx {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM alerts WHERE merchant_id = ").push_bind(merchant_id);
         query.push(" AND livemode = ").push_bind(livemode);
-        if let Some(before) = before {
-            query.push(" AND id < ").push_bind(before);
-        }
+        query.push_some(" AND id < ", before);
         let codes: Vec<String> = filter.codes.iter().map(AlertCode::to_string).collect();
         query.push_in("code", &codes);
         match filter.status.as_slice() {

@@ -103,9 +103,7 @@ impl AllDeliveries<'_> {
         if let Some(merchant) = &self.filter.merchant_id {
             query.push(" AND merchant_id = ").push_bind(merchant.to_string());
         }
-        if let Some(livemode) = self.filter.livemode {
-            query.push(" AND livemode = ").push_bind(livemode);
-        }
+        query.push_some(" AND livemode = ", self.filter.livemode);
         if let Some(event) = &self.filter.event_id {
             query.push(" AND event_id = ").push_bind(EventId::to_string(event));
         }

@@ -1,8 +1,8 @@
 //! The audit log of the operator's side (contract 6.1), and what it is made from.
 //!
 //! A job notes every record it writes, with the versions before and after: [`crate::commit`] does so for the records
-//! that have events, the methods of others for theirs. The frame of a use case makes the audit entry from these notes, so
-//! no use case has to write one itself.
+//! that have events, the methods of others for theirs. The frame of a use case makes the audit entry from these notes,
+//! so no use case has to write one itself.
 
 use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, MerchantId, RequestId};
@@ -11,7 +11,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// A record that a job wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,19 +65,12 @@ impl Tx {
         self.conn.buffer(
             &AUDIT_LOG,
             [],
-            [
-                entry.id.as_str().into(),
-                entry.created_at.as_ms().into(),
-                entry.created_by.as_str().into(),
-                entry.request_id.as_str().into(),
-                entry.operation.as_str().into(),
-                entry.merchant_id.as_ref().map(MerchantId::as_str).into(),
-                entry.livemode.into(),
-                entry.resource_id.as_deref().into(),
-                entry.version_before.into(),
-                entry.version_after.into(),
-                entry.reason.as_deref().into(),
-            ],
+            row!(
+                entry.id.as_str(), entry.created_at.as_ms(), entry.created_by.as_str();
+                entry.request_id.as_str(), entry.operation.as_str();
+                entry.merchant_id.as_ref().map(MerchantId::as_str), entry.livemode;
+                entry.resource_id.as_deref(), entry.version_before, entry.version_after;
+                entry.reason.as_deref()),
         );
         Ok(())
     }
@@ -93,21 +86,11 @@ impl Tx {
             "SELECT id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, version_before, \
                  resource_version, reason FROM audit_log WHERE TRUE",
         );
-        if let Some(before) = before {
-            query.push(" AND id < ").push_bind(before);
-        }
-        if let Some(author) = &filter.author {
-            query.push(" AND key_id = ").push_bind(author.as_str());
-        }
-        if let Some(resource) = &filter.resource_id {
-            query.push(" AND resource_id = ").push_bind(resource);
-        }
-        if let Some(from) = filter.created_from {
-            query.push(" AND at >= ").push_bind(from.as_ms());
-        }
-        if let Some(to) = filter.created_to {
-            query.push(" AND at < ").push_bind(to.as_ms());
-        }
+        query.push_some(" AND id < ", before);
+        query.push_some(" AND key_id = ", filter.author.as_ref().map(|author| author.as_str()));
+        query.push_some(" AND resource_id = ", filter.resource_id.as_ref());
+        query.push_some(" AND at >= ", filter.created_from.map(Timestamp::as_ms));
+        query.push_some(" AND at < ", filter.created_to.map(Timestamp::as_ms));
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter().map(entry).collect()

@@ -7,7 +7,7 @@
 use crate::Result;
 use crate::driver::{Query, query};
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// A sign of life.
 static INSTANCES: Table = Table {
@@ -24,7 +24,7 @@ impl Tx {
     /// Records that the instance `id` is alive, forgets those last seen longer ago than `forget_after_ms`, and
     /// returns how many are left, including this one.
     pub async fn instance_beat(&mut self, id: &str, forget_after_ms: i64) -> Result<i64> {
-        self.conn.buffer(&INSTANCES, [format!("instance/{id}")], [id.into()]);
+        self.conn.buffer(&INSTANCES, [format!("instance/{id}")], row!(id));
         let now_ms = self.conn.dialect().now_ms;
         // The other instances: so the row above may wait, and what other jobs have read ahead stays.
         let mut others = Query::new("SELECT COUNT(*), COUNT(CASE WHEN seen_at >= ");

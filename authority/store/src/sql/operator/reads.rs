@@ -1,8 +1,4 @@
-//! What the operator can look up over all merchants (contract 6.2). No merchant's request comes here.
-//!
-//! The operator's view over all merchants.
-//!
-//! Lists go by ids.
+//! What the operator can look up over all merchants (contract 6.2). No merchant's request comes here. Lists go by ids.
 
 use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::endpoint::{Endpoint, HealthState};
@@ -117,9 +113,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<(String, String)>> {
         let mut query = Query::new("SELECT id, body FROM events");
-        if let Some(before) = before {
-            query.push(" WHERE id < ").push_bind(before);
-        }
+        query.push_some(" WHERE id < ", before);
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
         placed_texts(query.read_stream(&mut self.conn).await?).await
     }
@@ -134,9 +128,7 @@ impl Tx {
     ) -> Result<Vec<(i64, String)>> {
         let mut query = Query::new("SELECT sequence, body FROM events WHERE merchant_id = ");
         query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
-        if let Some(before) = before {
-            query.push(" AND sequence < ").push_bind(before);
-        }
+        query.push_some(" AND sequence < ", before);
         push_event_filter(&mut query, filter);
         query.push(" ORDER BY sequence DESC LIMIT ").push_bind(limit);
         placed_texts(query.read_stream(&mut self.conn).await?).await

@@ -1,4 +1,4 @@
-//! Finding a record of any merchant by what people call it.
+//! Finding a record of any merchant by what people call it: for the operator's console.
 //!
 //! Every kind of name has an index over all merchants, so a search is one look-up for each and costs the same beside
 //! any history.

@@ -17,7 +17,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::page_rows::page_rows;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, upsert};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{Page, SequenceRange};
 
@@ -120,7 +120,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
-            bodies::push_equal(query, "customer_reference", filter.customer_reference.as_ref());
+            query.push_some(" AND customer_reference = ", filter.customer_reference.clone());
             if let Some(name) = &filter.external_name {
                 push_named(query, tenant, name);
             }
@@ -130,8 +130,8 @@ impl Tx {
             query.push_in("payment_status", &filter.payment_status);
             query.push_in("fulfillment_status", &filter.fulfillment_status);
             bodies::push_created(query, filter.created_from, filter.created_to);
-            bodies::push_time(query, " AND updated_at >= ", filter.updated_from);
-            bodies::push_time(query, " AND updated_at < ", filter.updated_to);
+            query.push_some(" AND updated_at >= ", filter.updated_from.map(Timestamp::as_ms));
+            query.push_some(" AND updated_at < ", filter.updated_to.map(Timestamp::as_ms));
         };
         bodies::page(&mut self.conn, "orders", (tenant, before), narrow, filters, limit).await
     }
@@ -215,38 +215,21 @@ impl Tx {
         self.conn.buffer(
             &ORDERS,
             [key.clone()],
-            [
-                merchant.as_str().into(),
-                order.livemode.into(),
-                number.into(),
-                order.status.as_str().into(),
-                order.payment_status.as_str().into(),
-                order.fulfillment_status.as_str().into(),
-                order.currency.as_str().into(),
-                order.amounts.total.into(),
-                order.customer.as_ref().and_then(|customer| customer.reference.as_deref()).into(),
-                order.resource_version.into(),
-                order.created_at.as_ms().into(),
-                order.updated_at.as_ms().into(),
-                body.into(),
-                places.first.into(),
-                places.last.into(),
-            ],
+            row!(
+                merchant.as_str(), order.livemode, number, order.status.as_str();
+                order.payment_status.as_str(), order.fulfillment_status.as_str(), order.currency.as_str();
+                order.amounts.total;
+                order.customer.as_ref().and_then(|customer| customer.reference.as_deref());
+                order.resource_version, order.created_at.as_ms(), order.updated_at.as_ms(), body;
+                places.first, places.last),
         );
         for line in &order.line_items {
             self.conn.buffer(
                 &ORDER_LINES,
                 [format!("{key}/{}", line.id)],
-                [
-                    merchant.as_str().into(),
-                    order.livemode.into(),
-                    number.into(),
-                    line.id.as_str().into(),
-                    line.quantity.into(),
-                    line.fulfilled_quantity.into(),
-                    line.shipped_quantity.into(),
-                    line.delivered_quantity.into(),
-                ],
+                row!(
+                    merchant.as_str(), order.livemode, number, line.id.as_str(), line.quantity;
+                    line.fulfilled_quantity, line.shipped_quantity, line.delivered_quantity),
             );
         }
         Ok(())

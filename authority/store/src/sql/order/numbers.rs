@@ -7,7 +7,7 @@ use crate::Result;
 use crate::driver::query;
 use crate::sql::order::order_key;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// The first generated number is one above this (contract 1.1).
 pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;
@@ -87,7 +87,7 @@ impl Tx {
         self.conn.buffer(
             &ORDER_COUNTERS,
             [counter_waits_under(tenant)],
-            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.into(), from.into()],
+            row!(tenant.merchant_id.as_str(), tenant.livemode, number, from),
         );
         Ok(OrderNumber::generated(prefix, number))
     }

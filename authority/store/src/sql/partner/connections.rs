@@ -1,9 +1,7 @@
-//! Partner connections (contract 2.14, 4.14).
+//! Partner connections and their two sides (contract 2.14, 4.14).
 //!
 //! A connection belongs to two merchants. Each function that takes a tenant finds it for these two and for no other.
-//!
-//! Partner connections and their two sides. A connection belongs to two merchants, and commits of either rest on it:
-//! who changes one holds every turn.
+//! Commits of either rest on it: who changes one holds every turn.
 
 use authority_domain::id::{ConnectionId, MerchantId};
 use authority_domain::list_filter::ConnectionFilter;
@@ -114,9 +112,7 @@ impl Tx {
         query.push(SIDES);
         query.push(" WHERE s.merchant_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode);
-        if let Some(before) = before {
-            query.push(" AND s.position < ").push_bind(before);
-        }
+        query.push_some(" AND s.position < ", before);
         push_filter(&mut query, tenant, filter, now);
         query.push(" ORDER BY s.position DESC LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
@@ -228,18 +224,14 @@ fn push_filter(query: &mut Query<'_>, tenant: &Tenant, filter: &ConnectionFilter
         query.push(before);
         match status {
             ConnectionStatus::Pending => {
-                query.push("c.status = 'invited' AND c.invite_expires_at > ").push_bind(now.as_ms());
+                query.push("c.status = 'invited' AND c.invite_expires_at > ").push_bind(now.as_ms())
             }
             ConnectionStatus::Expired => {
-                query.push("c.status = 'invited' AND c.invite_expires_at <= ").push_bind(now.as_ms());
+                query.push("c.status = 'invited' AND c.invite_expires_at <= ").push_bind(now.as_ms())
             }
-            ConnectionStatus::Active => {
-                query.push("c.status = 'accepted'");
-            }
-            ConnectionStatus::Revoked => {
-                query.push("c.status = 'revoked'");
-            }
-        }
+            ConnectionStatus::Active => query.push("c.status = 'accepted'"),
+            ConnectionStatus::Revoked => query.push("c.status = 'revoked'"),
+        };
         before = " OR ";
     }
     if !filter.status.is_empty() {

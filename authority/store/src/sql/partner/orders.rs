@@ -9,8 +9,8 @@ use futures_util::TryStreamExt;
 use crate::Result;
 use crate::driver::{FromRow as _, Query, Row};
 use crate::sql::partner::shares::{ACTIVE, COLUMNS, TABLE, push_filter, share};
+use crate::sql::transaction::Tx;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
-use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{PAGE_BYTES, Page};
 
 /// An order that a partner may see.
@@ -67,7 +67,7 @@ impl Tx {
         };
         let filters = |query: &mut Query<'_>| {
             query.push(ACTIVE);
-            bodies::push_equal(query, "s.order_number", filter.order_number.as_ref());
+            query.push_some(" AND s.order_number = ", filter.order_number.clone());
             push_filter(query, filter);
         };
         let (position, order) = ("s.partner_sequence", ListOrder::NewestFirst);

@@ -4,8 +4,7 @@
 //! however many there are. Every function here reads shares in that sense, except [`Tx::shares_to_end`], which
 //! finds the rows that are not updated yet.
 //!
-//! Shares of orders. Their rows are never buffered, so every read in a transaction sees them
-//! ([`crate::sql::transaction::write_buffer`]).
+//! Their rows are never buffered, so every read in a transaction sees them ([`crate::sql::transaction::write_buffer`]).
 
 use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::list_filter::ShareFilter;
@@ -16,8 +15,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::sql::transaction::Tx;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
-use crate::sql::transaction::{Tx, bodies};
 use crate::tx::Page;
 
 /// The sequence numbers of a share's first event.
@@ -114,7 +113,7 @@ impl Tx {
         let of = |query: &mut Query<'_>| {
             query.push("s.owner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
             query.push(" AND s.livemode = ").push_bind(tenant.livemode);
-            bodies::push_equal(query, "s.order_number", filter.order_number.as_ref());
+            query.push_some(" AND s.order_number = ", filter.order_number.clone());
         };
         let filters = |query: &mut Query<'_>| push_filter(query, filter);
         let (position, order) = ("s.owner_sequence", ListOrder::NewestFirst);
@@ -181,9 +180,7 @@ fn selected(columns: &'static str) -> Query<'static> {
 }
 
 pub(crate) fn push_filter(query: &mut Query<'_>, filter: &ShareFilter) {
-    if let Some(connection) = &filter.connection_id {
-        query.push(" AND s.connection_id = ").push_bind(connection.clone());
-    }
+    query.push_some(" AND s.connection_id = ", filter.connection_id.clone());
     let mut before = " AND (";
     for status in &filter.status {
         query.push(before).push(match status {

@@ -15,7 +15,9 @@ use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
 use crate::sql::order::order_key;
 use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
 use crate::sql::transaction::lookups::{Asked, Found};
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
+use crate::sql::transaction::rows::{
+    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+};
 use crate::sql::transaction::transaction_cache::FoundCheckout;
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{Page, SequenceRange};
@@ -95,14 +97,7 @@ impl Tx {
         self.conn.buffer(
             &RESERVATIONS,
             [refund.payment_id.to_string()].into_iter().chain(order),
-            [
-                refund.payment_id.as_str().into(),
-                merchant.as_str().into(),
-                refund.livemode.into(),
-                none.into(),
-                version.into(),
-                version.into(),
-            ],
+            row!(refund.payment_id.as_str(), merchant.as_str(), refund.livemode, none, version, version),
         );
     }
 
@@ -174,7 +169,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
-            bodies::push_equal(query, "order_number", filter.order_number.as_ref());
+            query.push_some(" AND order_number = ", filter.order_number.clone());
             push_late(query, filter.late.filter(|late| *late));
         };
         let filters = |query: &mut Query<'_>| {
@@ -195,9 +190,7 @@ impl Tx {
         let mut query = Query::new("SELECT merchant_id, livemode, body FROM payments WHERE TRUE");
         push_late(&mut query, filter.late);
         query.push_in("status", &filter.status);
-        if let Some(before) = before {
-            query.push(" AND id < ").push_bind(before);
-        }
+        query.push_some(" AND id < ", before);
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter()
@@ -223,14 +216,9 @@ impl Tx {
         self.conn.buffer(
             &RESERVATIONS,
             [payment.id.to_string()].into_iter().chain(order_of(&tenant.merchant_id, payment)),
-            [
-                payment.id.as_str().into(),
-                tenant.merchant_id.as_str().into(),
-                tenant.livemode.into(),
-                body.into(),
-                payment.resource_version.into(),
-                payment.amount_refund_pending.into(),
-            ],
+            row!(
+                payment.id.as_str(), tenant.merchant_id.as_str(), tenant.livemode, body;
+                payment.resource_version, payment.amount_refund_pending),
         );
         Ok(())
     }
@@ -252,26 +240,12 @@ impl Tx {
                 .chain(checkout)
                 .map(str::to_owned)
                 .chain(order_of(merchant, payment)),
-            [
-                payment.id.as_str().into(),
-                merchant.as_str().into(),
-                payment.livemode.into(),
-                payment.status.as_str().into(),
-                checkout.into(),
-                order.into(),
-                payment.currency.as_str().into(),
-                payment.amount.into(),
-                payment.amount_authorized.into(),
-                payment.amount_captured.into(),
-                payment.amount_refunded.into(),
-                payment.amount_refund_pending.into(),
-                payment.resource_version.into(),
-                payment.created_at.as_ms().into(),
-                body.into(),
-                payment.subscription_id.as_ref().map(SubscriptionId::as_str).into(),
-                places.first.into(),
-                payment.late.into(),
-            ],
+            row!(
+                payment.id.as_str(), merchant.as_str(), payment.livemode, payment.status.as_str(), checkout;
+                order, payment.currency.as_str(), payment.amount, payment.amount_authorized;
+                payment.amount_captured, payment.amount_refunded, payment.amount_refund_pending;
+                payment.resource_version, payment.created_at.as_ms(), body;
+                payment.subscription_id.as_ref().map(SubscriptionId::as_str), places.first, payment.late),
         );
         Ok(())
     }

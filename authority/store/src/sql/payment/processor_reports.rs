@@ -7,7 +7,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::query;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// The kind of a processor's message about a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,16 +105,9 @@ impl Tx {
         self.conn.buffer(
             &PROCESSOR_REPORTS,
             [report_key(message)],
-            [
-                message.tenant.merchant_id.as_str().into(),
-                message.tenant.livemode.into(),
-                message.processor.as_str().into(),
-                message.kind.as_str().into(),
-                message.event_id.as_str().into(),
-                resource_id.into(),
-                said.into(),
-                now.as_ms().into(),
-            ],
+            row!(
+                message.tenant.merchant_id.as_str(), message.tenant.livemode, message.processor.as_str();
+                message.kind.as_str(), message.event_id.as_str(), resource_id, said, now.as_ms()),
         );
         Ok(())
     }

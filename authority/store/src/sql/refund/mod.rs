@@ -14,7 +14,9 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::page_rows;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
+use crate::sql::transaction::rows::{
+    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{MadeUnderKey, Page, SequenceRange};
 
@@ -122,8 +124,8 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
-            bodies::push_equal(query, "order_number", filter.order_number.as_ref());
-            bodies::push_equal(query, "payment_id", filter.payment_id.as_ref());
+            query.push_some(" AND order_number = ", filter.order_number.clone());
+            query.push_some(" AND payment_id = ", filter.payment_id.clone());
         };
         let filters = |query: &mut Query<'_>| {
             query.push_in("status", &filter.status);
@@ -148,9 +150,7 @@ impl Tx {
         }
         let words: Vec<String> = status.iter().map(|status| status.to_string()).collect();
         query.push_in("r.status", &words);
-        if let Some(before) = before {
-            query.push(" AND r.id < ").push_bind(before);
-        }
+        query.push_some(" AND r.id < ", before);
         query.push(" ORDER BY r.id DESC LIMIT ").push_bind(limit);
         let rows = query.read_stream(&mut self.conn).await?;
         page_rows(rows, |row| Ok((row.get::<&str>("body")?.len(), found(row)?))).await
@@ -194,22 +194,11 @@ impl Tx {
         self.conn.buffer(
             &REFUNDS,
             keys,
-            [
-                refund.id.as_str().into(),
-                merchant.as_str().into(),
-                refund.livemode.into(),
-                order.map(OrderNumber::as_str).into(),
-                refund.payment_id.as_str().into(),
-                refund.status.as_str().into(),
-                refund.amount.into(),
-                refund.resource_version.into(),
-                places.first.into(),
-                refund.created_at.as_ms().into(),
-                body.into(),
-                requester.as_str().into(),
-                key.as_deref().into(),
-                fingerprint.map(Vec::from).into(),
-            ],
+            row!(
+                refund.id.as_str(), merchant.as_str(), refund.livemode, order.map(OrderNumber::as_str);
+                refund.payment_id.as_str(), refund.status.as_str(), refund.amount, refund.resource_version;
+                places.first, refund.created_at.as_ms(), body, requester.as_str(), key.as_deref();
+                fingerprint.map(Vec::from)),
         );
         self.reserve(merchant, refund);
         Ok(())

@@ -10,7 +10,9 @@ use crate::Result;
 use crate::driver::{Row, query};
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::placed_texts;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, newer, upsert};
+use crate::sql::transaction::rows::{
+    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{MadeUnderKey, SequenceRange};
 
@@ -136,20 +138,10 @@ impl Tx {
         self.conn.buffer(
             &SHIPMENTS,
             keys.into_iter().chain(key.as_ref().map(|key| shipment_key(&tenant, key))),
-            [
-                shipment.id.as_str().into(),
-                merchant.as_str().into(),
-                shipment.livemode.into(),
-                shipment.order_number.as_str().into(),
-                shipment.status.as_str().into(),
-                shipment.carrier.as_str().into(),
-                shipment.tracking_number.as_deref().into(),
-                shipment.resource_version.into(),
-                body.into(),
-                places.first.into(),
-                key.as_deref().into(),
-                fingerprint.map(Vec::from).into(),
-            ],
+            row!(
+                shipment.id.as_str(), merchant.as_str(), shipment.livemode, shipment.order_number.as_str();
+                shipment.status.as_str(), shipment.carrier.as_str(), shipment.tracking_number.as_deref();
+                shipment.resource_version, body, places.first, key.as_deref(), fingerprint.map(Vec::from)),
         );
         Ok(())
     }
@@ -175,14 +167,9 @@ impl Tx {
             self.conn.buffer(
                 &LINE_MARKS,
                 [format!("{of_order}/{line}"), of_order.clone()],
-                [
-                    tenant.merchant_id.as_str().into(),
-                    tenant.livemode.into(),
-                    order.as_str().into(),
-                    line.as_str().into(),
-                    marks.fulfilled.into(),
-                    marks.shipped.into(),
-                ],
+                row!(
+                    tenant.merchant_id.as_str(), tenant.livemode, order.as_str(), line.as_str();
+                    marks.fulfilled, marks.shipped),
             );
         }
         Ok(())

@@ -65,7 +65,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
-            bodies::push_equal(query, "customer_reference", filter.customer_reference.as_ref());
+            query.push_some(" AND customer_reference = ", filter.customer_reference.clone());
         };
         let filters = |query: &mut Query<'_>| {
             query.push_in("status", &filter.status);

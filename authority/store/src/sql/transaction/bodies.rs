@@ -47,24 +47,10 @@ pub(crate) fn push_tenant(query: &mut Query<'_>, tenant: &Tenant) {
     query.push(" AND livemode = ").push_bind(tenant.livemode);
 }
 
-/// Adds ` AND column = text`, when there is one.
-pub(crate) fn push_equal(query: &mut Query<'_>, column: &'static str, text: Option<&String>) {
-    if let Some(text) = text {
-        query.push(" AND ").push(column).push(" = ").push_bind(text.clone());
-    }
-}
-
 /// Narrows a page by the time of creation: from inclusive, to exclusive (contract 4.5).
 pub(crate) fn push_created(query: &mut Query<'_>, from: Option<Timestamp>, to: Option<Timestamp>) {
-    push_time(query, " AND created_at >= ", from);
-    push_time(query, " AND created_at < ", to);
-}
-
-/// Adds the condition on a time, when there is one.
-pub(crate) fn push_time(query: &mut Query<'_>, condition: &'static str, time: Option<Timestamp>) {
-    if let Some(time) = time {
-        query.push(condition).push_bind(time.as_ms());
-    }
+    query.push_some(" AND created_at >= ", from.map(Timestamp::as_ms));
+    query.push_some(" AND created_at < ", to.map(Timestamp::as_ms));
 }
 
 /// Up to `limit` records of a tenant's list before position `before`, newest first, as stored text, as far as they

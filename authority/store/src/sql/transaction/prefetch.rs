@@ -1,6 +1,4 @@
-//! What a job declares before it runs.
-//!
-//! Prefetch: what the queued jobs will read first is read for all of them at once.
+//! Prefetch: what the queued jobs declare that they will read first is read for all of them at once.
 //!
 //! Every writing request asks the same questions: whether its idempotency key is known, which merchant it is about,
 //! and where that merchant's stream stands. Those of the busiest operations say which records they read next

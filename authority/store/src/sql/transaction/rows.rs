@@ -129,7 +129,12 @@ macro_rules! newer {
     };
 }
 
-pub(crate) use {columns, kinds, newer, upsert};
+/// The values of a row, in the order of its columns. A semicolon is a comma that ends a line.
+macro_rules! row {
+    ($($($value:expr),+);+) => { [$($($crate::driver::Value::from($value)),+),+] };
+}
+
+pub(crate) use {columns, kinds, newer, row, upsert};
 
 /// What a statement does with its rows `v (column1, …)`.
 #[derive(Clone, Copy)]
