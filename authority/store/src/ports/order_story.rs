@@ -10,11 +10,13 @@ use authority_domain::time::Timestamp;
 use super::FoundDelivery;
 use crate::StoreError;
 
-/// What was sent in one hour.
+/// What happened and was sent in one hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HourFigures {
     /// When the hour began.
     pub since: Timestamp,
+    /// Events; of all merchants, and none where the figures are one endpoint's.
+    pub events: i64,
     /// Attempts.
     pub attempts: i64,
     /// Of these, the ones that failed.
@@ -50,8 +52,8 @@ pub trait OrderStory {
         limit: i64,
     ) -> Result<Vec<Attempt>, StoreError>;
 
-    /// What was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours without attempts are
-    /// absent.
+    /// What was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which nothing
+    /// happened are absent.
     async fn hours_since(
         &mut self,
         endpoint: Option<&EndpointId>,

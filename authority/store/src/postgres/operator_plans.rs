@@ -7,7 +7,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use super::open::READER_PLANS;
 use super::{DbConnection, Session};
-use crate::ports::{AllDeliveriesFilter, LOOK_AHEAD, OperatorReads, Search};
+use crate::ports::{AllDeliveriesFilter, ChangeMarks as _, LOOK_AHEAD, OperatorReads as _, Search as _};
 use crate::{Store, StoreUrl};
 
 const FILL: [&str; 5] = [
@@ -75,6 +75,23 @@ async fn a_search_reads_what_it_finds() {
         let read = read(&mut conn, &tables).await - before;
         assert!(read <= 10, "{name}: {read} rows read");
     }
+}
+
+/// What every page that keeps itself up to date has read once a second, beside 20,000 endpoints that were tried lately.
+#[tokio::test]
+async fn a_mark_of_change_reads_what_is_newest() {
+    let mut conn = connected().await;
+    let tried = "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
+         SELECT 'we_' || n, 172800000, 1, 0, 0 FROM generate_series(1, 20000) n \
+         UNION ALL SELECT 'shard/' || n % 64, 172800000 - 300000 * (n / 64), 1, 0, 0 FROM generate_series(0, 18431) n";
+    for sql in [tried, "VACUUM ANALYZE", "BEGIN"] {
+        sqlx::query(sql).execute(&mut conn).await.unwrap();
+    }
+    let before = read(&mut conn, &["endpoint_figures"]).await;
+    let mark = Session::new(&mut conn).platform_mark().await.unwrap();
+    assert!(mark.contains("(Some(172800000), Some(192))"), "{mark}");
+    let read = read(&mut conn, &["endpoint_figures"]).await - before;
+    assert!(read <= 200, "{read} rows read");
 }
 
 /// Of every filter, with the plan that the server makes for these values: it never reads a whole table.

@@ -123,6 +123,7 @@ impl Events for Session<'_> {
                 ],
             );
         }
+        self.count_events(events);
         self.effects.events += events.len();
         Ok(())
     }

@@ -7,7 +7,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::{QueryBuilder, Row};
 
-use super::day_figures::ENDPOINTS;
+use super::day_figures::{ENDPOINTS, EVENTS};
 use super::delivery_history::attempt;
 use super::operator_reads::{DELIVERY_COLUMNS, found};
 use super::page_rows::placed_texts;
@@ -88,14 +88,16 @@ impl OrderStory for Session<'_> {
         let begin = since.as_ms() - since.as_ms().rem_euclid(HOUR_MS);
         // The sign keeps planners from the index of ages, which has the rows of all endpoints.
         let mut query = QueryBuilder::<Db>::new(
-            "SELECT since / 3600000 AS hour, CAST(SUM(attempts) AS BIGINT) AS attempts, \
+            "SELECT since / 3600000 AS hour, \
+                 CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
+                 CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \
                  CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
                  CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
         );
         query.push_bind(begin).push(" AND endpoint_id ");
         match endpoint {
             Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
-            None => query.push("< ").push_bind(ENDPOINTS),
+            None => query.push(">= ").push_bind(EVENTS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),
         };
         query.push(" GROUP BY since / 3600000 ORDER BY hour");
         let rows = query.build().fetch_all(&mut *self.conn).await?;
@@ -103,6 +105,7 @@ impl OrderStory for Session<'_> {
             let hour: i64 = row.try_get("hour")?;
             Ok(HourFigures {
                 since: Timestamp::from_ms(hour * HOUR_MS),
+                events: row.try_get("events")?,
                 attempts: row.try_get("attempts")?,
                 failed_attempts: row.try_get("failed_attempts")?,
                 failed_deliveries: row.try_get("failed_deliveries")?,

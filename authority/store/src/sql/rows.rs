@@ -6,6 +6,7 @@
 //! a row's write counts is part of the table's SQL ([`Table::rest`]). The number of rows touched is compared with the
 //! number of rows sent.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 /// How many rows a write must touch.
@@ -97,6 +98,8 @@ pub(crate) enum Together {
     Merged,
     /// The second row replaces the first.
     Replaced,
+    /// Counts: from this column on, the second row's numbers are added to the first's.
+    Added(usize),
     /// Every row gets one more column: its 1-based index among the statement's rows with the same value in this
     /// column.
     Numbered(usize),
@@ -183,7 +186,7 @@ pub(super) struct Group<'r> {
 
 /// A row as it is sent.
 pub(super) struct Line<'r> {
-    values: &'r [Value],
+    values: Cow<'r, [Value]>,
     /// A value that follows them, or replaces the last one.
     end: Option<Value>,
 }
@@ -195,14 +198,23 @@ impl<'r> Line<'r> {
     }
 
     fn of(values: &'r [Value]) -> Self {
-        Self { values, end: None }
+        Self { values: Cow::Borrowed(values), end: None }
     }
 
     /// Merges `later` into this row: the later values, but keeps the first start.
     fn moved_on(&mut self, later: &'r [Value]) {
         let from = self.end.take().or_else(|| self.values.last().cloned());
-        self.values = later.split_last().map_or(later, |(_, values)| values);
+        self.values = Cow::Borrowed(later.split_last().map_or(later, |(_, values)| values));
         self.end = from;
+    }
+
+    /// Adds the numbers of `later` from this column on.
+    fn add(&mut self, later: &[Value], first: usize) {
+        for (sum, number) in self.values.to_mut().iter_mut().zip(later).skip(first) {
+            if let (Value::Int(Some(sum)), Value::Int(Some(number))) = (sum, number) {
+                *sum += number;
+            }
+        }
     }
 }
 
@@ -267,6 +279,7 @@ impl<'r> Step<'r> {
             match (row.table.together, lines.get_mut(at)) {
                 (Together::Merged, Some(earlier)) => return earlier.moved_on(&row.values),
                 (Together::Replaced, Some(earlier)) => return *earlier = Line::of(&row.values),
+                (Together::Added(first), Some(earlier)) => return earlier.add(&row.values, first),
                 _ => {}
             }
         }
