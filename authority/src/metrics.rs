@@ -14,6 +14,7 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
@@ -54,6 +55,11 @@ struct ReloadLabels {
     outcome: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ApiLabels {
+    api: &'static str,
+}
+
 /// The counters of this process.
 pub struct Metrics {
     registry: Registry,
@@ -63,6 +69,7 @@ pub struct Metrics {
     attempt_seconds: Histogram,
     first_attempt_wait_seconds: Histogram,
     config_reloads: Family<ReloadLabels, Counter>,
+    live_pages: Family<ApiLabels, Gauge>,
 }
 
 impl fmt::Debug for Metrics {
@@ -82,6 +89,7 @@ impl Default for Metrics {
             attempt_seconds: Histogram::new(ATTEMPT_SECONDS),
             first_attempt_wait_seconds: Histogram::new(WAIT_SECONDS),
             config_reloads: Family::default(),
+            live_pages: Family::default(),
         };
         metrics.registered()
     }
@@ -112,6 +120,8 @@ impl Metrics {
         }
         let help = "Reloads of the configuration, by their outcome";
         registry.register("config_reloads", help, self.config_reloads.clone());
+        let help = "Pages of the portal and of the console that keep themselves up to date";
+        registry.register("live_pages", help, self.live_pages.clone());
         self
     }
 
@@ -146,6 +156,11 @@ impl Metrics {
     pub fn reload(&self, applied: bool) {
         let outcome = if applied { "applied" } else { "refused" };
         self.config_reloads.get_or_create(&ReloadLabels { outcome }).inc();
+    }
+
+    /// The number of pages at one of the listening sockets that keep themselves up to date.
+    pub fn live_pages(&self, api: &'static str) -> Gauge {
+        self.live_pages.get_or_create_owned(&ApiLabels { api })
     }
 
     /// Writes everything in the OpenMetrics text format, followed by `others`.

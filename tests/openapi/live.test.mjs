@@ -145,10 +145,14 @@ test("the console follows too", async (t) => {
   const { page, complaints, requested, mark, isMarked, listens } = await scripted(t, inConsole);
   await listens();
   await mark();
-  const attempts = page.locator("figcaption");
-  const before = await attempts.innerText();
+  const figures = () => page.locator("figcaption").allInnerTexts();
+  const before = await figures();
   const number = await happens();
-  await page.waitForFunction((text) => document.querySelector("figcaption")?.innerText !== text, before);
+  // Events and attempts.
+  await page.waitForFunction((texts) => {
+    const now = [...document.querySelectorAll("figcaption")].map(({ innerText }) => innerText);
+    return now.length === 2 && now.every((text, n) => text !== texts[n]);
+  }, before);
   assert.ok(await isMarked());
 
   // The story of an order, while its refund is typed.

@@ -25,6 +25,8 @@ use crate::pages::{delivery, filters};
 #[template(path = "deliveries.html")]
 struct List {
     shell: Shell,
+    /// The endpoint whose deliveries these are; empty for those of all.
+    endpoint: String,
     status: &'static str,
     statuses: Vec<&'static str>,
     /// This list, so that it can be loaded again.
@@ -60,6 +62,7 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
         visit.page(&List {
             shell,
             here: format!("/console/deliveries?{query}"),
+            endpoint: of.to_owned(),
             status,
             statuses: DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect(),
             table: delivery::table(&found.items, &LINKS)?,

@@ -20,7 +20,7 @@ use crate::app::lists::{List, ListRequest};
 use crate::app::live::Watched;
 use crate::app::payment::read::AllPaymentsFilter;
 use crate::http::entry::AppState;
-use crate::pages::chart::{Chart, chart};
+use crate::pages::chart::{Chart, attempts, events};
 use crate::pages::filters;
 use crate::pages::problem::{self, Problem};
 use crate::pages::shell::Shell;
@@ -37,7 +37,8 @@ struct Page {
     more_alerts: bool,
     backlog: Vec<Fact>,
     backlogs: Table,
-    chart: Chart,
+    events: Chart,
+    attempts: Chart,
     /// Money that came too late for its order and was not given back.
     late: Table,
 }
@@ -66,13 +67,15 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
         .extend(found.troubled.iter().map(|found| problem::of_endpoint(&found.endpoint, &LINKS, visit.now)));
     problems.extend(of_backlog(&found, visit.now));
     problem::sort(&mut problems);
+    let of_each: Vec<_> = found.hours.iter().map(|hour| (hour.since, hour.events)).collect();
     visit.page(&Page {
         shell,
         problems,
         more_alerts: next_cursor.is_some(),
         backlog: backlog(&found, visit.now),
         backlogs: backlogs(&found, visit.now),
-        chart: chart(&found.hours, visit.now),
+        events: events(&of_each, visit.now),
+        attempts: attempts(&found.hours, visit.now),
         late,
     })
 }

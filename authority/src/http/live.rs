@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -37,6 +38,8 @@ type Marks = watch::Sender<Option<ChangeMark>>;
 pub struct Live {
     app: App,
     stop: watch::Receiver<bool>,
+    /// How many listen, for the metrics.
+    count: Gauge,
     books: Mutex<Books>,
 }
 
@@ -60,8 +63,8 @@ pub struct Listener {
 impl Live {
     /// Nobody listens yet. Once `stop` turns true, nobody does any more.
     #[must_use]
-    pub fn new(app: App, stop: watch::Receiver<bool>) -> Arc<Self> {
-        Arc::new(Self { app, stop, books: Mutex::default() })
+    pub fn new(app: App, stop: watch::Receiver<bool>, count: Gauge) -> Arc<Self> {
+        Arc::new(Self { app, stop, count, books: Mutex::default() })
     }
 
     /// Takes a slot for a session of a client.
@@ -85,6 +88,7 @@ impl Live {
             return Err(Refusal::unavailable(RETRY_AFTER_S));
         }
         books.all += 1;
+        self.count.inc();
         *books.of_session.entry(session.to_owned()).or_default() += 1;
         *books.of_client.entry(client.to_owned()).or_default() += 1;
         let marks = match books.watchers.get(&watched) {
@@ -160,6 +164,7 @@ impl Drop for Listener {
     fn drop(&mut self) {
         let mut books = self.live.books();
         books.all = books.all.saturating_sub(1);
+        self.live.count.dec();
         let Books { of_session, of_client, .. } = &mut *books;
         for (held, name) in [(of_session, &self.session), (of_client, &self.client)] {
             if let Some(count) = held.get_mut(name) {

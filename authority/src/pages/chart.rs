@@ -1,5 +1,5 @@
-//! The attempts of the last 24 hours, and how long attempts took, as bars. The numbers stand in a table beside each
-//! picture.
+//! The events and the attempts of the last 24 hours, and how long attempts took, as bars. The numbers stand in a table
+//! beside each picture.
 
 use authority_domain::time::Timestamp;
 
@@ -22,9 +22,9 @@ pub(crate) struct Chart {
     pub(crate) bars: Vec<Bar>,
     /// What the numbers are folded under.
     pub(crate) summary: &'static str,
-    /// The numbers: newest hours first, those without attempts left out; or the ranges.
+    /// The numbers: newest hours first, empty ones left out; or the ranges.
     pub(crate) numbers: Table,
-    /// There was an attempt.
+    /// There is something to show.
     pub(crate) any: bool,
 }
 
@@ -32,15 +32,51 @@ pub(crate) struct Chart {
 pub(crate) struct Bar {
     /// From the left.
     pub(crate) x: i64,
-    /// Attempts that succeeded, at the bottom: top and height.
+    /// Events, or attempts that succeeded, at the bottom: top and height.
     pub(crate) good: (i64, i64),
     /// Attempts that failed, above them.
     pub(crate) failed: (i64, i64),
 }
 
-/// The chart of these hours, which are in their order.
-pub(crate) fn chart(hours: &[HourFigures], now: Timestamp) -> Chart {
-    let first = now.as_ms().div_euclid(HOUR_MS) - HOURS + 1;
+/// The first of the hours that are shown, counted since 1970.
+fn first_hour(now: Timestamp) -> i64 {
+    now.as_ms().div_euclid(HOUR_MS) - HOURS + 1
+}
+
+/// The chart of the events of these hours, which are in their order.
+pub(crate) fn events(hours: &[(Timestamp, i64)], now: Timestamp) -> Chart {
+    let first = first_hour(now);
+    let recent = || hours.iter().filter(|(since, _)| since.as_ms().div_euclid(HOUR_MS) >= first);
+    let most = recent().map(|(_, events)| *events).max().unwrap_or(0).max(1);
+    let bar = |(since, events): &(Timestamp, i64)| {
+        let height = scaled(*events, most);
+        let x = (since.as_ms().div_euclid(HOUR_MS) - first) * 12;
+        Bar { x, good: (HEIGHT - height, height), failed: (HEIGHT - height, 0) }
+    };
+    let all: i64 = recent().map(|(_, events)| events).sum();
+    let rows = recent().filter(|(_, events)| *events > 0);
+    Chart {
+        label: format!("Events by hour in the last 24 hours: {all}."),
+        bars: recent().map(bar).collect(),
+        summary: "The events of each hour",
+        numbers: Table {
+            caption: "Events by hour (UTC)",
+            head: &["Hour", "Events"],
+            rows: rows.map(|(since, events)| vec![Cell::at(*since), Cell::text(events)]).rev().collect(),
+            empty: "Nothing happened in the last 24 hours.",
+        },
+        any: all > 0,
+    }
+}
+
+/// The height of a bar.
+fn scaled(count: i64, most: i64) -> i64 {
+    if count == 0 { 0 } else { (count.saturating_mul(HEIGHT) / most).max(1) }
+}
+
+/// The chart of the attempts of these hours, which are in their order.
+pub(crate) fn attempts(hours: &[HourFigures], now: Timestamp) -> Chart {
+    let first = first_hour(now);
     let recent = || hours.iter().filter(|hour| hour.since.as_ms().div_euclid(HOUR_MS) >= first);
     let most = recent().map(|hour| hour.attempts).max().unwrap_or(0).max(1);
     let bars = recent().map(|hour| bar(hour, first, most)).collect();
@@ -62,11 +98,8 @@ pub(crate) fn chart(hours: &[HourFigures], now: Timestamp) -> Chart {
 }
 
 fn bar(hour: &HourFigures, first: i64, most: i64) -> Bar {
-    let scaled = |count: i64| {
-        if count == 0 { 0 } else { (count.saturating_mul(HEIGHT) / most).max(1) }
-    };
-    let failed = scaled(hour.failed_attempts);
-    let good = scaled(hour.attempts - hour.failed_attempts).min(HEIGHT - failed);
+    let failed = scaled(hour.failed_attempts, most);
+    let good = scaled(hour.attempts - hour.failed_attempts, most).min(HEIGHT - failed);
     Bar {
         x: (hour.since.as_ms().div_euclid(HOUR_MS) - first) * 12,
         good: (HEIGHT - good, good),
@@ -75,7 +108,7 @@ fn bar(hour: &HourFigures, first: i64, most: i64) -> Bar {
 }
 
 fn row(hour: &HourFigures) -> Vec<Cell> {
-    let HourFigures { since, attempts, failed_attempts, failed_deliveries } = *hour;
+    let HourFigures { since, attempts, failed_attempts, failed_deliveries, .. } = *hour;
     vec![Cell::at(since), Cell::text(attempts), Cell::text(failed_attempts), Cell::text(failed_deliveries)]
 }
 
@@ -91,7 +124,7 @@ pub(crate) fn latencies(durations_ms: &[i64]) -> Chart {
     }
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
     let bars = (0..).zip(&counts).map(|(range, (_, count))| {
-        let height = if *count == 0 { 0 } else { (count * HEIGHT / most).max(1) };
+        let height = scaled(*count, most);
         Bar { x: range * 36 + 13, good: (HEIGHT - height, height), failed: (HEIGHT - height, 0) }
     });
     let within = |share| percentile(durations_ms, share).unwrap_or(0);
@@ -130,18 +163,29 @@ mod tests {
 
     fn hour(since: i64, attempts: i64, failed_attempts: i64) -> HourFigures {
         let since = Timestamp::from_ms(since * HOUR_MS);
-        HourFigures { since, attempts, failed_attempts, failed_deliveries: 0 }
+        HourFigures { since, events: 0, attempts, failed_attempts, failed_deliveries: 0 }
     }
 
     #[test]
     fn bars_share_the_height_of_the_busiest_hour() {
         let now = Timestamp::from_ms(100 * HOUR_MS + 5);
-        let drawn = chart(&[hour(70, 9, 9), hour(77, 40, 10), hour(100, 1, 1)], now);
+        let drawn = attempts(&[hour(70, 9, 9), hour(77, 40, 10), hour(100, 1, 1)], now);
         let bars: Vec<_> = drawn.bars.iter().map(|bar| (bar.x, bar.good, bar.failed)).collect();
         assert_eq!(bars, [(0, (20, 60), (0, 20)), (276, (80, 0), (78, 2))]);
         assert_eq!(drawn.label, "Attempts by hour in the last 24 hours: 41, of which 11 failed.");
         assert_eq!(drawn.numbers.rows.len(), 2);
-        assert!(!chart(&[], now).any);
+        assert!(!attempts(&[], now).any);
+    }
+
+    #[test]
+    fn events_stand_where_their_hours_are() {
+        let at = |hour: i64| Timestamp::from_ms(hour * HOUR_MS);
+        let drawn = events(&[(at(76), 50), (at(77), 40), (at(99), 0), (at(100), 10)], at(100));
+        let bars: Vec<_> = drawn.bars.iter().map(|bar| (bar.x, bar.good, bar.failed)).collect();
+        assert_eq!(bars, [(0, (0, 80), (0, 0)), (264, (80, 0), (80, 0)), (276, (60, 20), (60, 0))]);
+        assert_eq!(drawn.label, "Events by hour in the last 24 hours: 50.");
+        assert_eq!(drawn.numbers.rows.len(), 2);
+        assert!(!events(&[], at(100)).any);
     }
 
     #[test]

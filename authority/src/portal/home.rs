@@ -10,10 +10,11 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::get;
 
+use super::visitor::EVENTS;
 use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
-use crate::pages::chart::percentile;
+use crate::pages::chart::{Chart, events, percentile};
 use crate::pages::problem::{self, Problem};
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, duration, fact};
@@ -31,6 +32,8 @@ struct Page {
     shell: Shell,
     /// `None` when the session may not see endpoints.
     sees: Option<Health>,
+    /// `None` when it may not see events.
+    events: Option<Chart>,
     ends: Cell,
 }
 
@@ -58,7 +61,12 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
     } else {
         None
     };
-    visit.page(&Page { shell, sees, ends: Cell::at(visit.who.expires_at) })
+    let events = if visit.may(EVENTS) {
+        Some(events(&visit.app.portal_events_by_hour(&visit.who.caller).await?, visit.now))
+    } else {
+        None
+    };
+    visit.page(&Page { shell, sees, events, ends: Cell::at(visit.who.expires_at) })
 }
 
 fn health(found: &[(Endpoint, EndpointFigures)], now: Timestamp) -> Health {

@@ -171,13 +171,14 @@ impl Service {
             proxies: Arc::clone(&proxies),
             metrics: Arc::clone(&metrics),
         };
+        let live = |api| Live::new(app.clone(), stopped.clone(), metrics.live_pages(api));
         let roots = AppState {
             app: app.clone(),
             limiter,
             proxies,
             unsent: Arc::default(),
             brand,
-            live: Live::new(app.clone(), stopped.clone()),
+            live: live("merchant-api"),
             pages: Arc::default(),
             metrics: Arc::clone(&metrics),
             figures: Arc::default(),
@@ -199,7 +200,7 @@ impl Service {
             operator::routes().into_router().merge(console::routes()),
             door("operator-api", Tls::Absent),
         )
-        .with_state(AppState { live: Live::new(app.clone(), stopped.clone()), ..roots });
+        .with_state(AppState { live: live("operator-api"), ..roots });
         let servers = vec![
             tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
             tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),

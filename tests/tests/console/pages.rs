@@ -20,6 +20,7 @@ async fn the_first_page_says_what_is_wrong(database: Database) {
     let browser = Browser::signed_in(&authority).await;
     let fine = browser.page("/console").await;
     assert!(fine.contains("Nothing is wrong"), "{fine}");
+    assert!(fine.contains("Nothing happened in the last 24 hours."));
     assert!(fine.contains("Nothing was sent in the last 24 hours."));
     let merchant = Merchant::create(&authority, "acme").await;
     let receiver = Receiver::start(|_| Answer::status(500)).await;
@@ -31,6 +32,7 @@ async fn the_first_page_says_what_is_wrong(database: Database) {
     merchant.operator.post(&cancel, &json!({})).await.expect(200);
     merchant.report(&payment, "succeeded").await;
     authority.nothing_pending().await;
+    let events = merchant.api.get("/events").await.expect(200);
     let page = browser.page("/console").await;
     for said in [
         format!("The endpoint {} fails", receiver.url("/hook")),
@@ -38,10 +40,15 @@ async fn the_first_page_says_what_is_wrong(database: Database) {
         format!("href=\"/console/records/{}\"", text(&payment, "id")),
         "Give the money back, then close the alert.".to_owned(),
         "Attempts by hour in the last 24 hours:".to_owned(),
+        format!("Events by hour in the last 24 hours: {}.", events["data"].as_array().unwrap().len()),
         "<rect class=\"bad\"".to_owned(),
     ] {
         assert!(page.contains(&said), "{said}: {page}");
     }
+    // Its deliveries in another state are still its own.
+    let of_it = format!("/console/deliveries?endpoint={}", endpoint.id);
+    let page = browser.page(&of_it).await;
+    assert!(page.contains(&format!("href=\"{of_it}&amp;status=failed\"")), "{page}");
     // One that an operator disabled stands there too, until it is well.
     let disable = format!("/webhook-endpoints/{}/disable", endpoint.id);
     merchant.operator.post(&disable, &json!({ "reason": "answers 500" })).await.expect(200);

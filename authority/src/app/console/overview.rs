@@ -19,7 +19,7 @@ pub struct Overview {
     pub outbox: Outbox,
     /// Endpoints that fail or were disabled.
     pub troubled: Vec<FoundEndpoint>,
-    /// What was sent in the last day, hour by hour.
+    /// What happened and was sent in the last day, hour by hour.
     pub hours: Vec<HourFigures>,
 }
 

@@ -9,12 +9,15 @@ use authority_domain::id::EventId;
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::tx::Tx;
 
 use crate::app::App;
 use crate::app::access::Caller;
 use crate::app::console::order_story::{EventHistory, fates};
+
+const HOUR_MS: i64 = 60 * 60 * 1000;
 
 impl App {
     /// The merchant's endpoints with their figures, newest first.
@@ -38,6 +41,30 @@ impl App {
                         (endpoint.seen_at(now), figures)
                     };
                     Ok(rows.into_iter().map(endpoint).collect())
+                })
+            })
+            .await;
+        found.map_err(Refusal::from)
+    }
+
+    /// How many events each of the last 24 hours had, oldest first; each hour by its beginning.
+    ///
+    /// # Errors
+    /// Only what the store reports.
+    pub async fn portal_events_by_hour(&self, caller: &Caller) -> Result<Vec<(Timestamp, i64)>, Refusal> {
+        let (tenant, now) = (caller.tenant.clone(), self.now().as_ms());
+        let this_hour = now - now.rem_euclid(HOUR_MS);
+        let found: Result<_, StoreError> = self
+            .store
+            .read_list(move |tx: &mut Tx| {
+                Box::pin(async move {
+                    let mut firsts = Vec::new();
+                    for hour in 1 - RECENT_MS / HOUR_MS..=1 {
+                        let since = Timestamp::from_ms(this_hour + hour * HOUR_MS);
+                        firsts.push((since, tx.sequence_at(&tenant, since).await?));
+                    }
+                    let hours = firsts.iter().zip(firsts.iter().skip(1));
+                    Ok(hours.map(|((since, first), (_, next))| (*since, next - first)).collect())
                 })
             })
             .await;

@@ -17,7 +17,7 @@ use authority_domain::time::Timestamp;
 use axum::Router;
 
 use super::Visitor;
-use super::chart::{Chart, chart, latencies, percentile};
+use super::chart::{Chart, attempts, latencies, percentile};
 use super::form::Form;
 use super::links::{encoded, mode};
 use super::view::{Cell, Fact, Table, duration, fact};
@@ -144,7 +144,7 @@ pub(crate) async fn view<W: KeepsEndpoints>(
         path: links.record("endpoints", endpoint.id.as_str()),
         facts: facts(shown, visit),
         day: day_facts(&day, visit.now),
-        chart: chart(&day.hours, visit.now),
+        chart: attempts(&day.hours, visit.now),
         latencies: latencies(&day.figures.durations_ms),
         rotation: rotation::rotation(endpoint, visit.now),
         deliveries,

@@ -2,7 +2,7 @@
 
 use authority_domain::id::EndpointId;
 
-use super::plans::{Large, MANY};
+use super::plans::{Large, MANY, tenant};
 use crate::tx::AllDeliveriesFilter;
 
 /// Of 150,000 deliveries 50,000 wait for a dead endpoint, three are failed, none is cancelled.
@@ -43,6 +43,23 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
         assert_eq!((page.rows.len(), page.looked_to.is_none()), (expected, ends), "{endpoint} {status:?}");
         assert!(steps < most, "{endpoint} {status:?}: {steps} steps");
     }
+}
+
+/// What every page that keeps itself up to date has read once a second.
+#[tokio::test]
+async fn a_mark_of_change_costs_the_same_beside_a_large_history() {
+    let mut large = Large::fill().await;
+    let counted = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
+         INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
+         SELECT 'we_' || i, 172800000, 1, 0, 0 FROM n UNION ALL SELECT 'shard/0', 172800000, 20000, 3, 2 \
+         UNION ALL SELECT 'live', 172800000 - 300000 * i, 1, 0, 0 FROM n";
+    large.execute(counted).await;
+    large.steps();
+    assert!(!large.tx.tenant_mark(&tenant()).await.unwrap().is_empty());
+    let of_tenant = large.steps();
+    assert!(large.tx.platform_mark().await.unwrap().contains("20002"));
+    let of_platform = large.steps();
+    assert!(of_tenant < 5_000 && of_platform < 5_000, "{of_tenant} and {of_platform} steps");
 }
 
 /// Page by page, however many of them are empty, a list shows everything once.

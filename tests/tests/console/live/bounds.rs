@@ -49,9 +49,11 @@ async fn a_hostile_merchant_gets_its_share(database: Database) {
     assert_eq!((of_one.len(), refused), (PER_SESSION, vec![429; 46]));
     let many = sessions(&hostile, 20).await;
     let before = memory_mib(authority.pid());
-    let (served, refused) = ask(&many, 3000).await;
+    let (served, refused) = ask(&many, 10_000).await;
     assert_eq!(served.len(), PER_MERCHANT - PER_SESSION);
-    assert_eq!(refused, vec![429; 3000 - served.len()]);
+    assert_eq!(refused, vec![429; 10_000 - served.len()]);
+    let counted = format!("authority_live_pages{{api=\"merchant-api\"}} {PER_MERCHANT}");
+    assert!(authority.probe("/metrics").await.text().contains(&counted), "{counted}");
     let grown = memory_mib(authority.pid()) - before;
     assert!(grown < 64.0, "{grown} MiB");
     // Nobody else notices.

@@ -95,6 +95,9 @@ async fn a_session_sees_and_does_what_its_scopes_allow(database: Database) {
         assert_eq!(page.matches("method=\"post\"").count(), 1, "signing out alone: {page}");
         assert!(!page.contains("/portal/endpoints") && !page.contains("/hook"), "{page}");
     }
+    let events = merchant.api.get("/events").await.expect(200);
+    let of_the_day = |count: usize| format!("Events by hour in the last 24 hours: {count}.");
+    assert!(home.contains(&of_the_day(events["data"].as_array().unwrap().len())), "{home}");
     let form = hidden(&home, "/portal/sign-out").unwrap();
     let insufficient = |reply: &tests::http::Reply| {
         reply.status == 403 && reply.text().contains("<code>insufficient_scope</code>")
@@ -109,7 +112,8 @@ async fn a_session_sees_and_does_what_its_scopes_allow(database: Database) {
     let keeper = entered(&merchant, &["webhooks:manage"]).await;
     assert!(insufficient(&keeper.get("/portal/events").await));
     assert!(insufficient(&keeper.get(&event).await));
-    assert!(!keeper.page("/portal").await.contains("/portal/events"));
+    let home = keeper.page("/portal").await;
+    assert!(!home.contains("/portal/events") && !home.contains("Events by hour"), "{home}");
     assert_eq!(keeper.get(&format!("/portal/endpoints/{}", endpoint.id)).await.status, 200);
     let stranger = entered(&merchant, &["orders:read"]).await;
     assert!(stranger.page("/portal").await.contains("Your link shows nothing here."));

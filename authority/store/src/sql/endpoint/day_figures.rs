@@ -1,11 +1,13 @@
-//! Recent attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and one for
-//! all endpoints of a shard, so that transactions of different shards never write the same row.
+//! Recent events, attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and
+//! for each shard one for the attempts at all endpoints and one for the events, so that transactions of different
+//! shards never write the same row.
 //!
 //! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
 //! minutes in which the day began. Housekeeping removes older rows.
 
 use std::collections::BTreeMap;
 
+use authority_domain::event::NewEvent;
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 
@@ -13,12 +15,18 @@ use crate::Result;
 use crate::driver::Query;
 use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// Milliseconds that one row covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
 
-/// Ids of endpoints begin with this; the keys of the rows for all endpoints sort before it.
+/// Keys of the rows for all endpoints of a shard begin with this.
+pub(crate) const SHARDS: &str = "shard/";
+
+/// Keys of the rows for the events of a shard, which have them as attempts; they sort before the others.
+pub(crate) const EVENTS: &str = "events/";
+
+/// Ids of endpoints begin with this; all other keys sort before it.
 pub(crate) const ENDPOINTS: &str = "we_";
 
 static FIGURES: Table = Table {
@@ -30,7 +38,7 @@ static FIGURES: Table = Table {
     rest: "ON CONFLICT (endpoint_id, since) DO UPDATE SET attempts = endpoint_figures.attempts + excluded.attempts, \
         failed_attempts = endpoint_figures.failed_attempts + excluded.failed_attempts, \
         failed_deliveries = endpoint_figures.failed_deliveries + excluded.failed_deliveries",
-    together: Together::Apart,
+    together: Together::Added(2),
 };
 
 /// Attempts, those that failed, deliveries given up.
@@ -43,8 +51,7 @@ fn span(at: Timestamp) -> i64 {
 impl Tx {
     /// Counts what was just settled.
     pub(crate) fn count_settled(&mut self, written: &[WrittenOutcome<'_>]) {
-        // A row of any shard whose turn this transaction holds: nobody else writes it meanwhile.
-        let everybody = format!("shard/{}", self.conn.held().numbers().next().unwrap_or(0));
+        let everybody = format!("{SHARDS}{}", self.own_shard());
         let mut counted: BTreeMap<(&str, i64), Lately> = BTreeMap::new();
         for WrittenOutcome { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
@@ -57,11 +64,31 @@ impl Tx {
                 ended.2 += given_up;
             }
         }
-        for ((owner, since), (attempts, failed, given_up)) in counted {
-            if (attempts, given_up) != (0, 0) {
-                let values = [owner.into(), since.into(), attempts.into(), failed.into(), given_up.into()];
-                self.conn.buffer(&FIGURES, [format!("figures {owner} {since}")], values);
+        for ((owner, since), counts) in counted {
+            self.count(owner, since, counts);
+        }
+    }
+
+    /// Counts events that are about to be written.
+    pub(crate) fn count_events(&mut self, events: &[NewEvent]) {
+        let key = format!("{EVENTS}{}", self.own_shard());
+        for of_one_time in events.chunk_by(|a, b| span(a.created_at) == span(b.created_at)) {
+            if let [event, ..] = of_one_time {
+                let count = i64::try_from(of_one_time.len()).unwrap_or(i64::MAX);
+                self.count(&key, span(event.created_at), (count, 0, 0));
             }
+        }
+    }
+
+    /// Any shard whose turn this transaction holds: nobody else writes its rows meanwhile.
+    fn own_shard(&self) -> u32 {
+        self.conn.held().numbers().next().unwrap_or(0)
+    }
+
+    fn count(&mut self, owner: &str, since: i64, (attempts, failed, given_up): Lately) {
+        if (attempts, given_up) != (0, 0) {
+            let keys = [format!("figures {owner} {since}")];
+            self.conn.buffer(&FIGURES, keys, row!(owner, since, attempts, failed, given_up));
         }
     }
 
@@ -79,7 +106,7 @@ impl Tx {
         query.push_bind(span(since)).push(" AND endpoint_id ");
         match endpoint {
             Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
-            None => query.push("< ").push_bind(ENDPOINTS),
+            None => query.push(">= ").push_bind(SHARDS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),
         };
         Ok(query.read_one(&mut self.conn).await?)
     }

@@ -135,6 +135,7 @@ impl Tx {
                     event.cause.trace.map(|trace| trace.to_string()).as_deref()),
             );
         }
+        self.count_events(events);
         self.job.effects.events += events.len();
         Ok(())
     }

@@ -9,17 +9,19 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::delivery::history::attempt;
-use crate::sql::endpoint::day_figures::ENDPOINTS;
+use crate::sql::endpoint::day_figures::{ENDPOINTS, EVENTS};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::tx::FoundDelivery;
 
-/// What was sent in one hour.
+/// What happened and was sent in one hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HourFigures {
     /// When the hour began.
     pub since: Timestamp,
+    /// Events; of all merchants, and none where the figures are one endpoint's.
+    pub events: i64,
     /// Attempts.
     pub attempts: i64,
     /// Of these, the ones that failed.
@@ -93,8 +95,8 @@ impl Tx {
         query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
     }
 
-    /// What was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours without attempts are
-    /// absent.
+    /// What was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which nothing
+    /// happened are absent.
     pub async fn hours_since(
         &mut self,
         endpoint: Option<&EndpointId>,
@@ -103,14 +105,16 @@ impl Tx {
         let begin = since.as_ms() - since.as_ms().rem_euclid(HOUR_MS);
         // The sign keeps planners from the index of ages, which has the rows of all endpoints.
         let mut query = Query::new(
-            "SELECT since / 3600000 AS hour, CAST(SUM(attempts) AS BIGINT) AS attempts, \
+            "SELECT since / 3600000 AS hour, \
+                 CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
+                 CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \
                  CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
                  CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
         );
         query.push_bind(begin).push(" AND endpoint_id ");
         match endpoint {
             Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
-            None => query.push("< ").push_bind(ENDPOINTS),
+            None => query.push(">= ").push_bind(EVENTS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),
         };
         query.push(" GROUP BY since / 3600000 ORDER BY hour");
         let rows = query.read::<Row>(&mut self.conn).await?;
@@ -118,6 +122,7 @@ impl Tx {
             let hour: i64 = row.get("hour")?;
             Ok(HourFigures {
                 since: Timestamp::from_ms(hour * HOUR_MS),
+                events: row.get("events")?,
                 attempts: row.get("attempts")?,
                 failed_attempts: row.get("failed_attempts")?,
                 failed_deliveries: row.get("failed_deliveries")?,

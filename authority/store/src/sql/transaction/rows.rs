@@ -6,6 +6,7 @@
 //! a row's write counts is part of the table's SQL ([`Table::rest`]). The number of rows touched is compared with the
 //! number of rows sent.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::driver::{Dialect, Kind, Value};
@@ -169,6 +170,8 @@ pub(crate) enum Together {
     Merged,
     /// The second row replaces the first.
     Replaced,
+    /// Counts: from this column on, the second row's numbers are added to the first's.
+    Added(usize),
     /// Every row gets one more column: its 1-based index among the statement's rows with the same value in this
     /// column.
     Numbered(usize),
@@ -192,7 +195,7 @@ pub(crate) struct Group<'r> {
 
 /// A row as it is sent.
 pub(crate) struct Line<'r> {
-    values: &'r [Value<'static>],
+    values: Cow<'r, [Value<'static>]>,
     /// A value that follows them, or replaces the last one.
     end: Option<Value<'static>>,
 }
@@ -204,14 +207,23 @@ impl<'r> Line<'r> {
     }
 
     fn of(values: &'r [Value<'static>]) -> Self {
-        Self { values, end: None }
+        Self { values: Cow::Borrowed(values), end: None }
     }
 
     /// Merges `later` into this row: the later values, but keeps the first start.
     fn moved_on(&mut self, later: &'r [Value<'static>]) {
         let from = self.end.take().or_else(|| self.values.last().cloned());
-        self.values = later.split_last().map_or(later, |(_, values)| values);
+        self.values = Cow::Borrowed(later.split_last().map_or(later, |(_, values)| values));
         self.end = from;
+    }
+
+    /// Adds the numbers of `later` from this column on.
+    fn add(&mut self, later: &[Value<'_>], first: usize) {
+        for (sum, number) in self.values.to_mut().iter_mut().zip(later).skip(first) {
+            if let (Value::Int(Some(sum)), Value::Int(Some(number))) = (sum, number) {
+                *sum += number;
+            }
+        }
     }
 }
 
@@ -276,6 +288,7 @@ impl<'r> Step<'r> {
             match (row.table.together, lines.get_mut(at)) {
                 (Together::Merged, Some(earlier)) => return earlier.moved_on(&row.values),
                 (Together::Replaced, Some(earlier)) => return *earlier = Line::of(&row.values),
+                (Together::Added(first), Some(earlier)) => return earlier.add(&row.values, first),
                 _ => {}
             }
         }

@@ -182,11 +182,12 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     assert_eq!(none.unwrap(), []);
 
     let of_endpoint = endpoint.clone();
-    for whose in [None, Some(of_endpoint)] {
+    for (whose, events) in [(None, all.len()), (Some(of_endpoint), 0)] {
         let hours: Result<Vec<HourFigures>, StoreError> =
             job!(store.read, tx => tx.hours_since(whose.as_ref(), at(100)));
         let hour = |s, failed| HourFigures {
             since: at(s),
+            events: 0,
             attempts: 1,
             failed_attempts: failed,
             failed_deliveries: failed,
@@ -194,6 +195,7 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
         let hours = hours.unwrap();
         assert_eq!(hours.last(), Some(&hour(3600, 1)));
         assert_eq!(hours.iter().map(|hour| hour.attempts).sum::<i64>(), 2);
+        assert_eq!(hours.iter().map(|hour| hour.events).sum::<i64>(), i64::try_from(events).unwrap());
     }
 }
 

@@ -86,7 +86,9 @@ pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(databa
         let purged: Result<u64, StoreError> = job!(store.write, tx => tx.figures_purge(at(s), 99));
         purged.unwrap()
     };
-    assert_eq!((purge(0).await, purge(1).await, purge(1).await), (0, 2, 0), "the endpoint's and everybody's");
+    let purged = (purge(0).await, purge(1).await, purge(1).await);
+    // The endpoint's, that of all endpoints, and the events of the two merchants, which may be in one shard.
+    assert!(matches!(purged, (0, 3 | 4, 0)), "{purged:?}");
     // A deleted endpoint has no figures.
     let (store, tenant, gone) = (&shop.store, shop.tenant.clone(), id.clone());
     let deleted: Result<(), StoreError> =
