@@ -75,7 +75,7 @@ pub trait Orders {
         limit: i64,
     ) -> Result<Vec<StoredChange>, StoreError>;
 
-    /// All merchants that limit how long an order may be pending.
+    /// The merchants that have pending orders and limit how long an order may be pending.
     async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>, StoreError>;
 
     /// Pending orders that were made at or before `until`, oldest first, at most `limit`, starting after `after`.

@@ -10,6 +10,8 @@ mod connection;
 mod failures;
 mod open;
 #[cfg(test)]
+mod merchant_plans;
+#[cfg(test)]
 mod operator_plans;
 #[cfg(test)]
 mod plans;

@@ -1,0 +1,45 @@
+//! What the service looks for by itself among all merchants, in steps of SQLite's virtual machine: with 50,000
+//! merchants, none of whom has what it looks for, it costs a few.
+
+use super::plans::Large;
+use crate::ports::Orders;
+
+/// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
+const FILL: [&str; 3] = [
+    "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
+     SELECT 'mer_' || sequence, 'shop-' || sequence, 'active', \
+         '{\"settings\": {\"pending_order_ttl_hours\": 48, \"sandbox_auto_advance\": false}}', 0, 0 FROM events",
+    "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
+         health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
+     SELECT 'we_' || sequence, 'mer_' || sequence, TRUE, 'https://example.com/', '[]', 'enabled', '2026-09-01', '', \
+         'unknown', 0, '{}', 1, 1, 0, 0 FROM events",
+    "UPDATE refunds SET merchant_id = 'mer_' || created_sequence, livemode = FALSE, status = 'requested'",
+];
+
+/// The most steps for what finds nothing.
+const LITTLE: u64 = 300;
+
+async fn filled() -> Large {
+    let mut large = Large::fill().await;
+    for sql in FILL {
+        sqlx::query(sql).execute(&mut large.conn).await.unwrap();
+    }
+    large.steps();
+    large
+}
+
+#[tokio::test]
+async fn merchants_without_pending_orders_are_not_looked_at() {
+    let mut large = filled().await;
+    assert_eq!(large.session().pending_limits().await.unwrap(), []);
+    let steps = large.steps();
+    assert!(steps < LITTLE, "{steps} steps");
+    let pending =
+        "UPDATE orders SET merchant_id = 'mer_7', status = 'pending' WHERE created_sequence % 100 = 0";
+    sqlx::query(pending).execute(&mut large.conn).await.unwrap();
+    large.steps();
+    let limits = large.session().pending_limits().await.unwrap();
+    assert_eq!(limits.iter().map(|limit| limit.merchant_id.as_str()).collect::<Vec<_>>(), ["mer_7"]);
+    let steps = large.steps();
+    assert!(steps < LITTLE, "{steps} steps");
+}
