@@ -1,8 +1,10 @@
 //! What the service looks for by itself among all merchants, in steps of SQLite's virtual machine: with 50,000
 //! merchants, none of whom has what it looks for, it costs a few.
 
+use sqlx::AssertSqlSafe;
+
 use super::plans::Large;
-use crate::ports::Orders;
+use crate::ports::{Orders, Refunds};
 
 /// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
 const FILL: [&str; 3] = [
@@ -42,4 +44,26 @@ async fn merchants_without_pending_orders_are_not_looked_at() {
     assert_eq!(limits.iter().map(|limit| limit.merchant_id.as_str()).collect::<Vec<_>>(), ["mer_7"]);
     let steps = large.steps();
     assert!(steps < LITTLE, "{steps} steps");
+}
+
+/// As many steps as there are merchants whose refunds move, or as there are merchants with open refunds.
+#[tokio::test]
+async fn refunds_that_do_not_move_are_not_looked_at() {
+    let mut large = filled().await;
+    let moves = "json_set(body, '$.settings.sandbox_auto_advance', json('true'))";
+    for (nobodys, change) in [
+        ("everybody has refunds", "SELECT 1".to_owned()),
+        ("one merchant without", format!("UPDATE merchants SET body = {moves} WHERE id = 'mer'")),
+        ("everybody's refunds move", format!("UPDATE merchants SET body = {moves}")),
+    ] {
+        if nobodys == "everybody's refunds move" {
+            let ended = "UPDATE refunds SET status = 'completed'";
+            sqlx::query(ended).execute(&mut large.conn).await.unwrap();
+        }
+        sqlx::query(AssertSqlSafe(change)).execute(&mut large.conn).await.unwrap();
+        large.steps();
+        assert_eq!(large.session().refunds_moving_by_themselves(None, 100).await.unwrap(), [], "{nobodys}");
+        let steps = large.steps();
+        assert!(steps < LITTLE, "{nobodys}: {steps} steps");
+    }
 }
