@@ -21,8 +21,8 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Name, and what follows `ON`: what the console's search finds records by, over all merchants, the endpoints that its
 /// first page shows, the deliveries that were given up, and what the service looks for by itself among all merchants:
-/// refunds that move.
-const INDEXES: [(&str, &str); 11] = [
+/// refunds that move, and at its start what is sealed for endpoints.
+const INDEXES: [(&str, &str); 13] = [
     ("orders_by_number", "orders (order_number)"),
     ("orders_by_customer_reference", "orders (customer_reference) WHERE customer_reference IS NOT NULL"),
     (
@@ -51,6 +51,11 @@ const INDEXES: [(&str, &str); 11] = [
         "refunds (merchant_id, id) WHERE status NOT IN ('completed', 'failed') AND livemode = FALSE",
     ),
     ("merchants_in_motion", "merchants (id) WHERE sandbox_auto_advance = TRUE"),
+    ("webhook_endpoints_with_headers", "webhook_endpoints (id) WHERE headers_sealed IS NOT NULL"),
+    (
+        "webhook_endpoints_with_certificate",
+        "webhook_endpoints (id) WHERE client_certificate_sealed IS NOT NULL",
+    ),
 ];
 
 /// Builds what is missing.

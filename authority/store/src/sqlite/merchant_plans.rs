@@ -4,7 +4,7 @@
 use sqlx::AssertSqlSafe;
 
 use super::plans::Large;
-use crate::ports::{Orders, Refunds};
+use crate::ports::{Orders, Refunds, Sealed, SealedOption};
 
 /// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
 const FILL: [&str; 3] = [
@@ -65,5 +65,15 @@ async fn refunds_that_do_not_move_are_not_looked_at() {
         assert_eq!(large.session().refunds_moving_by_themselves(None, 100).await.unwrap(), [], "{nobodys}");
         let steps = large.steps();
         assert!(steps < LITTLE, "{nobodys}: {steps} steps");
+    }
+}
+
+#[tokio::test]
+async fn endpoints_without_anything_sealed_are_not_looked_at() {
+    let mut large = filled().await;
+    for option in SealedOption::ALL {
+        assert_eq!(large.session().sealed_options(option, None, 1).await.unwrap(), []);
+        let steps = large.steps();
+        assert!(steps < LITTLE, "{option:?}: {steps} steps");
     }
 }
