@@ -1,10 +1,13 @@
 //! What the service looks for by itself among all merchants, in steps of SQLite's virtual machine: with 50,000
 //! merchants, none of whom has what it looks for, it costs a few.
 
+use std::collections::BTreeMap;
+
+use authority_domain::time::Timestamp;
 use sqlx::AssertSqlSafe;
 
-use super::plans::Large;
-use crate::ports::{Orders, Refunds, Sealed, SealedOption};
+use super::plans::{Large, MANY};
+use crate::ports::{Deliveries, Lease, Orders, Refunds, Sealed, SealedOption};
 
 /// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
 const FILL: [&str; 3] = [
@@ -20,6 +23,9 @@ const FILL: [&str; 3] = [
 
 /// The most steps for what finds nothing.
 const LITTLE: u64 = 300;
+
+/// The most steps for an endpoint that waits for its next attempt.
+const STEPS_EACH: u64 = 90;
 
 async fn filled() -> Large {
     let mut large = Large::fill().await;
@@ -76,4 +82,34 @@ async fn endpoints_without_anything_sealed_are_not_looked_at() {
         let steps = large.steps();
         assert!(steps < LITTLE, "{option:?}: {steps} steps");
     }
+}
+
+/// Where every endpoint waits for its next attempt, a claim takes an index step or two for each and reads none of them.
+#[tokio::test]
+async fn a_claim_reads_no_endpoint_that_has_nothing_due() {
+    let mut large = filled().await;
+    let waiting = "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+             triggered_by, status, attempt_count, next_attempt_at, created_at, created_sequence) \
+         SELECT 'dlv_' || sequence, 'mer_' || sequence, TRUE, id, type, sequence, 'we_' || sequence, 'event', 'pending', 1, \
+             1000000, 1, 1 FROM events";
+    for sql in ["DELETE FROM attempts", "DELETE FROM deliveries", waiting] {
+        sqlx::query(sql).execute(&mut large.conn).await.unwrap();
+    }
+    let now = Timestamp::from_ms(60_000);
+    let lease = Lease {
+        token: "a".into(),
+        now,
+        until: now.plus_ms(60_000),
+        limit: 256,
+        max_in_flight: 128,
+        wants: BTreeMap::new(),
+        each: 16,
+        per_merchant: 256,
+        merchants: BTreeMap::new(),
+        among: None,
+    };
+    large.steps();
+    assert_eq!(large.session().delivery_lease_due(&lease).await.unwrap().len(), 0);
+    let each = large.steps() / u64::try_from(MANY).unwrap();
+    assert!(each < STEPS_EACH, "{each} steps for each endpoint");
 }
