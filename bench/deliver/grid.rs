@@ -6,11 +6,11 @@ use bench_kit::database::Database;
 use bench_kit::figures::median;
 
 use crate::choice::Choice;
-use crate::goals::Bound::{AtLeast, AtMost};
-use crate::goals::Goals;
 use crate::load::{Bound, closed};
 use crate::stand::{MERCHANTS, Side, Stand};
 use crate::turn::{Turn, of, turn, waits};
+use bench_kit::goals::Bound::{AtLeast, AtMost};
+use bench_kit::goals::Goals;
 
 /// Asked before the first round, and not counted.
 const WARM_UP: Duration = Duration::from_millis(500);

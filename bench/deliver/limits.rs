@@ -12,9 +12,9 @@ use tests::memory::peak_memory_mib;
 use tests::merchant::{Merchant, checkout_body};
 
 use crate::choice::Choice;
-use crate::goals::Bound::{AtLeast, AtMost};
-use crate::goals::Goals;
 use crate::limited::{Limit, Limited, Seen};
+use bench_kit::goals::Bound::{AtLeast, AtMost};
+use bench_kit::goals::Goals;
 
 /// What is asked of one receiver.
 struct Case {

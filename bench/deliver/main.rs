@@ -27,7 +27,6 @@
 mod choice;
 mod dead;
 mod floor;
-mod goals;
 mod grid;
 mod journal;
 mod limited;
@@ -43,8 +42,8 @@ mod turn;
 mod waiting;
 
 use bench_kit::database::Database;
+use bench_kit::goals::Goals;
 use choice::{Choice, Part};
-use goals::Goals;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -11,11 +11,11 @@ use bench_kit::database::Database;
 use bench_kit::figures::median;
 
 use crate::choice::Choice;
-use crate::goals::Bound::{AtLeast, AtMost};
-use crate::goals::Goals;
 use crate::load::{Bound, open};
 use crate::stand::{MERCHANTS, Side, Stand};
 use crate::turn::{Turn, of, turn, waits};
+use bench_kit::goals::Bound::{AtLeast, AtMost};
+use bench_kit::goals::Goals;
 
 /// How long the receiver takes, in milliseconds.
 const DELAYS: [u64; 4] = [0, 20, 100, 500];

@@ -7,12 +7,12 @@ use bench_kit::database::Database;
 use bench_kit::figures::median;
 
 use crate::choice::Choice;
-use crate::goals::Bound::AtMost;
-use crate::goals::Goals;
 use crate::grid;
 use crate::load::{Bound, open};
 use crate::stand::{MERCHANTS, Side, Stand};
 use crate::turn::{Percentiles, Turn, of, turn, waits};
+use bench_kit::goals::Bound::AtMost;
+use bench_kit::goals::Goals;
 
 /// Connections that a plan's requests find.
 const CONNECTIONS: usize = 64;

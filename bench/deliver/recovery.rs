@@ -18,10 +18,10 @@ use tests::memory::peak_memory_mib;
 use tests::merchant::{Endpoint, Merchant};
 
 use crate::choice::Choice;
-use crate::goals::Bound::{AtLeast, AtMost};
-use crate::goals::Goals;
 use crate::load::{Bound, closed, open};
 use crate::receiver::Receivers;
+use bench_kit::goals::Bound::{AtLeast, AtMost};
+use bench_kit::goals::Goals;
 
 /// How long the receiver takes, in milliseconds.
 const TAKES_MS: u64 = 100;

@@ -23,12 +23,12 @@ use tests::memory::peak_memory_mib;
 use crate::choice::Choice;
 use crate::dead;
 use crate::floor::Merchant;
-use crate::goals::Bound::AtMost;
-use crate::goals::Goals;
 use crate::load::open;
 use crate::receiver::Receivers;
 use crate::stand::{MERCHANTS, Shops, path, shop};
 use crate::turn::{Turn, of, turn_of, waits};
+use bench_kit::goals::Bound::AtMost;
+use bench_kit::goals::Goals;
 
 /// Requests per second.
 const RATE: f64 = 200.0;

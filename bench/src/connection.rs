@@ -18,8 +18,13 @@ pub struct Connection {
 impl Connection {
     /// Connects to `address`, host and port; every request brings `key`.
     pub async fn open(address: &str, key: Option<&str>) -> Self {
-        let line = |key| (header::AUTHORIZATION, HeaderValue::try_from(format!("Bearer {key}")).unwrap());
+        let line = |key| (header::AUTHORIZATION, bearer(key));
         Self::bringing(address, key.map(line).into_iter().collect()).await
+    }
+
+    /// Every request from now on brings `key`.
+    pub fn become_bearer_of(&mut self, key: &str) {
+        self.lines.insert(header::AUTHORIZATION, bearer(key));
     }
 
     /// Connects to `address`; every request brings these header lines.
@@ -71,6 +76,10 @@ impl Connection {
         let (head, body) = self.sender.send_request(request).await.unwrap().into_parts();
         Response::from_parts(head, body.collect().await.unwrap().to_bytes())
     }
+}
+
+fn bearer(key: &str) -> HeaderValue {
+    HeaderValue::try_from(format!("Bearer {key}")).unwrap()
 }
 
 async fn connect(address: &str) -> SendRequest<Full<Bytes>> {

@@ -39,7 +39,8 @@ impl Copied<'_> {
     }
 }
 
-async fn columns(url: &str, table: &str) -> Vec<String> {
+/// The columns of a table that can be written.
+pub async fn columns(url: &str, table: &str) -> Vec<String> {
     if url.starts_with("postgres") {
         let sql = "SELECT column_name::text FROM information_schema.columns WHERE table_name = $1 AND is_generated = 'NEVER'";
         let mut conn = url.parse::<sqlx::postgres::PgConnectOptions>().unwrap().connect().await.unwrap();

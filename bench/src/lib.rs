@@ -1,6 +1,5 @@
-//! What the benchmarks share: a place for databases, a connection that asks, copies of a
-//! record, what processes took of the machine, and
-//! how many measurements become one figure.
+//! What the benchmarks share: a place for databases, a connection that asks, copies of a record, what processes took of
+//! the machine, how many measurements become one figure, and what was aimed at beside what came out.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,4 +14,5 @@ pub mod connection;
 pub mod copies;
 pub mod database;
 pub mod figures;
+pub mod goals;
 pub mod process;

@@ -48,6 +48,12 @@ pub(crate) enum Benchmark {
         /// A database, and how many orders: `sqlite orders=100000`.
         words: Vec<String>,
     },
+    /// Pages, an order, a claim and writes beside a million merchants, and beside ten thousand, on both databases; and
+    /// what the service takes at its start and at rest.
+    Merchants {
+        /// A database, and how many merchants the larger one has: `sqlite merchants=100000 rounds=5`.
+        words: Vec<String>,
+    },
     /// Every page of the console and of the portal beside a million events, with the API under load and without, and
     /// what whoever reads them costs the API, on both databases.
     Pages {
@@ -94,6 +100,7 @@ pub(crate) fn run(workspace: &Workspace, benchmark: &Benchmark) -> Result<()> {
             program(workspace, "bench-scale", &words)
         }
         Benchmark::Lists { words } => program(workspace, "bench-lists", words),
+        Benchmark::Merchants { words } => program(workspace, "bench-merchants", words),
         Benchmark::Pages { words } => program(workspace, "bench-pages", words),
         Benchmark::Authority => program(workspace, "bench-authority", &[]),
     }

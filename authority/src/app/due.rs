@@ -68,7 +68,7 @@ impl App {
         .await
     }
 
-    /// All merchants that limit how long an order may be pending.
+    /// The merchants that have pending orders and limit how long an order may be pending.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -106,6 +106,9 @@ async fn keep_rounds(app: &App, mut stop: watch::Receiver<bool>) {
 pub async fn round(app: &App, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
     expire_checkouts(app, stop).await?;
     for PendingLimit { merchant_id, hours } in app.pending_limits().await? {
+        if *stop.borrow() {
+            return Ok(());
+        }
         for livemode in [true, false] {
             let tenant = Tenant { merchant_id: merchant_id.clone(), livemode };
             cancel_orders(app, &tenant, hours, stop).await?;

@@ -58,6 +58,7 @@ migrations! {
     29 "0029_expand_console",
     30 "0030_expand_portal",
     33 "0033_expand_given_up",
+    34 "0034_expand_many_merchants",
 }
 
 /// Reads [`Found`]; `$1` is the newest version that the program knows.

@@ -15,6 +15,8 @@ pub(crate) mod batch;
 mod connection;
 pub(crate) mod failure;
 mod indexes;
+#[cfg(test)]
+mod merchant_plans;
 mod open;
 #[cfg(test)]
 mod operator_plans;

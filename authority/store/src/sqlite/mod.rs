@@ -8,6 +8,8 @@ pub(crate) mod batch;
 mod connection;
 #[cfg(test)]
 mod failures;
+#[cfg(test)]
+mod merchant_plans;
 mod open;
 #[cfg(test)]
 mod operator_plans;
@@ -27,7 +29,8 @@ pub(crate) use open::{ServerLock, inspect, known_version, make_private, open};
 /// ([`authority_domain::endpoint::hold::cap`]), the leases of all instances count. Otherwise the capacity is what
 /// this instance wants according to `$8`, as far as the instances whose tokens do not begin with `$9` leave room
 /// under the endpoint's `max_in_flight`, by default `$4`. `roomy` lists the endpoints with capacity; only their
-/// deliveries are read, `$10` of each.
+/// deliveries are read, `$10` of each. Of endpoints without due deliveries no row is read: where many wait for their
+/// next attempts, those rows lie all over the file.
 macro_rules! lease_due {
     ($waiting:expr) => {
         concat!(
@@ -49,7 +52,9 @@ macro_rules! lease_due {
                             AND l.lease_until >= $3 AND substr(l.lease_token, 1, 16) <> $9) AS leave) o) END \
                  FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
                      LEFT JOIN merchants m ON m.id = e.merchant_id LEFT JOIN wants w ON w.id = e.id \
-                 WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
+                 WHERE EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = waiting.endpoint_id \
+                         AND w.status = 'pending' AND w.next_attempt_at <= $3) \
+                     AND e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
              UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id IN ( \
                  SELECT id FROM ( \
                      SELECT id, next_attempt_at, sequence, merchant_id, \

@@ -161,10 +161,18 @@ impl Tx {
         .await
     }
 
-    /// All merchants that limit how long an order may be pending.
+    /// The merchants that have pending orders and limit how long an order may be pending.
     pub async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>> {
+        // One index step for each merchant with pending orders, which are few, however many merchants set a limit.
         let rows = query(
-            "SELECT id, pending_order_ttl_hours FROM merchants WHERE pending_order_ttl_hours IS NOT NULL ORDER BY id",
+            "WITH RECURSIVE waiting (merchant_id) AS ( \
+                 SELECT MIN(merchant_id) FROM orders WHERE status = 'pending' \
+                 UNION ALL \
+                 SELECT (SELECT MIN(o.merchant_id) FROM orders o \
+                         WHERE o.status = 'pending' AND o.merchant_id > waiting.merchant_id) \
+                 FROM waiting WHERE waiting.merchant_id IS NOT NULL) \
+             SELECT m.id, m.pending_order_ttl_hours FROM waiting CROSS JOIN merchants m \
+             WHERE m.id = waiting.merchant_id AND m.pending_order_ttl_hours IS NOT NULL ORDER BY m.id",
         )
         .read::<Row>(&mut self.conn)
         .await?;

@@ -163,10 +163,22 @@ impl Tx {
         after: Option<&RefundId>,
         limit: i64,
     ) -> Result<Vec<(Tenant, Refund)>> {
+        // From a merchant with open refunds of test mode to the next one whose refunds move, and so on: as many index
+        // steps as there are merchants of the kind that fewer are of.
         let rows = query(
-            "SELECT r.merchant_id, r.livemode, r.body FROM refunds r JOIN merchants m ON m.id = r.merchant_id \
-             WHERE r.status IN ('requested', 'processing') AND r.livemode = FALSE AND m.sandbox_auto_advance = TRUE \
-             AND r.id > $1 ORDER BY r.id LIMIT $2",
+            "WITH RECURSIVE moving (id) AS ( \
+                 SELECT (SELECT MIN(m.id) FROM merchants m WHERE m.sandbox_auto_advance = TRUE AND m.id >= ( \
+                         SELECT MIN(n.merchant_id) FROM refunds n \
+                         WHERE n.status NOT IN ('completed', 'failed') AND n.livemode = FALSE)) \
+                 UNION ALL \
+                 SELECT (SELECT MIN(m.id) FROM merchants m WHERE m.sandbox_auto_advance = TRUE AND m.id >= ( \
+                         SELECT MIN(n.merchant_id) FROM refunds n \
+                         WHERE n.status NOT IN ('completed', 'failed') AND n.livemode = FALSE \
+                             AND n.merchant_id > moving.id)) \
+                 FROM moving WHERE moving.id IS NOT NULL) \
+             SELECT r.merchant_id, r.livemode, r.body FROM moving CROSS JOIN refunds r \
+             WHERE r.merchant_id = moving.id AND r.status NOT IN ('completed', 'failed') AND r.livemode = FALSE \
+                 AND r.id > $1 ORDER BY r.id LIMIT $2",
         )
         .binds((after.map_or("", RefundId::as_str), limit))
         .read::<Row>(&mut self.conn)

@@ -122,11 +122,14 @@ pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(database: &dy
         limits.unwrap()
     };
     assert_eq!(limits().await, []);
-    shop_with_ttl(&store, "never", None).await;
+    take_in(&shop_with_ttl(&store, "never", None).await, "A", noon()).await;
+    shop_with_ttl(&store, "idle", Some(1)).await.sell().await;
     let mut expected = Vec::new();
     for (slug, hours) in [("soon", 1), ("late", 8760)] {
-        let merchant_id = shop_with_ttl(&store, slug, Some(hours)).await.tenant.merchant_id;
-        expected.push(PendingLimit { merchant_id, hours });
+        let shop = shop_with_ttl(&store, slug, Some(hours)).await;
+        take_in(&shop, "A", noon()).await;
+        take_in(&shop.in_test_mode(), "B", noon()).await;
+        expected.push(PendingLimit { merchant_id: shop.tenant.merchant_id, hours });
     }
     expected.sort_by(|a, b| a.merchant_id.cmp(&b.merchant_id));
     assert_eq!(limits().await, expected);

@@ -4,17 +4,20 @@ use std::fmt;
 
 /// What a figure should be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Bound {
+pub enum Bound {
+    /// No less than this.
     AtLeast(f64),
+    /// No more than this.
     AtMost(f64),
 }
 
 /// Figures that have a goal.
 #[derive(Debug, Default)]
-pub(crate) struct Goals(Vec<(String, f64, Bound)>);
+pub struct Goals(Vec<(String, f64, Bound)>);
 
 impl Goals {
-    pub(crate) fn note(&mut self, what: &str, figure: f64, bound: Bound) {
+    /// Notes one.
+    pub fn note(&mut self, what: &str, figure: f64, bound: Bound) {
         self.0.push((what.to_owned(), figure, bound));
     }
 }

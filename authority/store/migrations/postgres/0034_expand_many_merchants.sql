@@ -1,0 +1,1 @@
+-- Indexes for what the service looks for among all merchants: `postgres/indexes.rs` builds them beside the writes.
