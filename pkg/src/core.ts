@@ -115,7 +115,7 @@ function replace(): void {
 
 /** Gives back the memory that a large delivery has taken; to be called when its verdict is known and its text is read. */
 export function shrink(): void {
-  if (bytes().byteLength > KEPT_BYTES) abandon();
+  if (bytes().length > KEPT_BYTES) abandon();
 }
 
 /** Gives this instance up, unless there is no memory for another: then the next large delivery tries again. */
@@ -138,19 +138,24 @@ export function reserve(length: number): void {
 
 /** The core's memory. Ask again after every call into the core: the array is detached when the memory grows. */
 export function bytes(): Uint8Array<ArrayBuffer> {
-  if (view.byteLength === 0) {
-    view = new Uint8Array(core.memory.buffer as ArrayBuffer);
-    numbers = new Float64Array(view.buffer, places.numbers, NUMBERS);
-    buffer = asNodeBuffer(view.buffer);
-  }
+  // Not `byteLength`, for which V8 calls a getter.
+  if (view.length === 0) renewViews();
   return view;
+}
+
+function renewViews(): void {
+  view = new Uint8Array(core.memory.buffer as ArrayBuffer);
+  numbers = new Float64Array(view.buffer, places.numbers, NUMBERS);
+  buffer = asNodeBuffer(view.buffer);
 }
 
 function asNodeBuffer(memory: ArrayBuffer): NodeBuffer | undefined {
   if (typeof Buffer === "undefined") return undefined;
   const candidate = Buffer.from(memory);
   const { latin1Slice, utf8Slice, utf8Write } = candidate;
-  return latin1Slice && utf8Slice && utf8Write ? (candidate as NodeBuffer) : undefined;
+  if (!latin1Slice || !utf8Slice || !utf8Write) return undefined;
+  // As its own they are found at once; those of a prototype V8 looks up at each call.
+  return Object.assign(candidate, { latin1Slice, utf8Slice, utf8Write });
 }
 
 /** Reads a text that consists of ASCII. */
@@ -172,7 +177,7 @@ export function writeText(text: string, at: number): number {
   const memory = bytes();
   // Workers with Node's compatibility want the length said, though it is all there is; Node writes nothing when it is
   // beyond the integers that it calculates with.
-  if (buffer !== undefined) return buffer.utf8Write(text, at, Math.min(memory.byteLength - at, WRITTEN_BYTES_MAX));
+  if (buffer !== undefined) return buffer.utf8Write(text, at, Math.min(memory.length - at, WRITTEN_BYTES_MAX));
   return encoder.encodeInto(text, memory.subarray(at)).written;
 }
 
