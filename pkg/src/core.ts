@@ -75,6 +75,8 @@ const NUMBERS = 8;
 export const BODY_BYTES_MAX = 256 << 20;
 /** What an instance's memory may have grown to and still be kept: more than any delivery of the service needs. */
 const KEPT_BYTES = 4 << 20;
+/** What V8 still allocates beside other objects. A longer text gets pages of its own, which takes ten times as long. */
+const PART_BYTES = 64 << 10;
 /** The most bytes that may be written at once: lengths are signed 32-bit integers in Node's own functions. */
 const WRITTEN_BYTES_MAX = 0x7fff_ffff;
 
@@ -163,6 +165,13 @@ export function asciiText(at: number, length: number): string {
   const memory = bytes();
   if (buffer !== undefined) return buffer.latin1Slice(at, at + length);
   return decoder.decode(memory.subarray(at, at + length));
+}
+
+/** The same for a text that may never be looked at: a long one is put together of parts when it is. */
+export function asciiTextInParts(at: number, length: number): string {
+  let text = "";
+  for (let read = 0; read < length; read += PART_BYTES) text += asciiText(at + read, Math.min(PART_BYTES, length - read));
+  return text;
 }
 
 /** Reads a text that the core has found to be UTF-8. */

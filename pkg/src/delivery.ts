@@ -81,11 +81,14 @@ export function writeForSigning(body: RawBody, timestamp: string): Delivery {
   return write(request);
 }
 
-/** The text of the body that was written last, once the core has found it to be UTF-8, or even ASCII. */
-export function bodyText(body: RawContent, length: number, isAscii: boolean): string {
+/**
+ * The text of the body that was written last, once the core has found it to be UTF-8, or even ASCII. `read` reads the
+ * latter.
+ */
+export function bodyText(body: RawContent, length: number, isAscii: boolean, read = asciiText): string {
   if (!isAscii) return utf8Text(places.body, length);
   // A string that is ASCII is its own text.
-  return typeof body === "string" ? body : asciiText(places.body, length);
+  return typeof body === "string" ? body : read(places.body, length);
 }
 
 /**
