@@ -93,9 +93,9 @@ let view = new Uint8Array(0);
 let buffer: NodeBuffer | undefined;
 let facts: string[];
 
-const encoder = new TextEncoder();
-/** Strict, and hands on a leading byte order mark instead of hiding it. */
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Made when they are needed, which they are not beside a `Buffer`. */
+let encoder: TextEncoder | undefined;
+let decoder: TextDecoder | undefined;
 
 /** Instantiates the core. Synchronous, so that a verifier works from the first line after the import. */
 export function start(compiled: WebAssembly.Module): void {
@@ -163,8 +163,7 @@ function asNodeBuffer(memory: ArrayBuffer): NodeBuffer | undefined {
 /** Reads a text that consists of ASCII. */
 export function asciiText(at: number, length: number): string {
   const memory = bytes();
-  if (buffer !== undefined) return buffer.latin1Slice(at, at + length);
-  return decoder.decode(memory.subarray(at, at + length));
+  return buffer !== undefined ? buffer.latin1Slice(at, at + length) : decoded(memory.subarray(at, at + length));
 }
 
 /** The same for a text that may never be looked at: a long one is put together of parts when it is. */
@@ -177,8 +176,13 @@ export function asciiTextInParts(at: number, length: number): string {
 /** Reads a text that the core has found to be UTF-8. */
 export function utf8Text(at: number, length: number): string {
   const memory = bytes();
-  if (buffer !== undefined) return buffer.utf8Slice(at, at + length);
-  return decoder.decode(memory.subarray(at, at + length));
+  return buffer !== undefined ? buffer.utf8Slice(at, at + length) : decoded(memory.subarray(at, at + length));
+}
+
+/** Strict, and hands on a leading byte order mark instead of hiding it. */
+function decoded(text: Uint8Array): string {
+  decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return decoder.decode(text);
 }
 
 /** Writes a text as UTF-8 where there is room for it, and returns how many bytes it took. */
@@ -187,6 +191,7 @@ export function writeText(text: string, at: number): number {
   // Workers with Node's compatibility want the length said, though it is all there is; Node writes nothing when it is
   // beyond the integers that it calculates with.
   if (buffer !== undefined) return buffer.utf8Write(text, at, Math.min(memory.length - at, WRITTEN_BYTES_MAX));
+  encoder ??= new TextEncoder();
   return encoder.encodeInto(text, memory.subarray(at)).written;
 }
 
