@@ -75,6 +75,8 @@ const NUMBERS = 8;
 export const BODY_BYTES_MAX = 256 << 20;
 /** What an instance's memory may have grown to and still be kept: more than any delivery of the service needs. */
 const KEPT_BYTES = 4 << 20;
+/** What V8 still allocates beside other objects. A longer text gets pages of its own, which takes ten times as long. */
+const PART_BYTES = 64 << 10;
 /** The most bytes that may be written at once: lengths are signed 32-bit integers in Node's own functions. */
 const WRITTEN_BYTES_MAX = 0x7fff_ffff;
 
@@ -91,9 +93,9 @@ let view = new Uint8Array(0);
 let buffer: NodeBuffer | undefined;
 let facts: string[];
 
-const encoder = new TextEncoder();
-/** Strict, and hands on a leading byte order mark instead of hiding it. */
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Made when they are needed, which they are not beside a `Buffer`. */
+let encoder: TextEncoder | undefined;
+let decoder: TextDecoder | undefined;
 
 /** Instantiates the core. Synchronous, so that a verifier works from the first line after the import. */
 export function start(compiled: WebAssembly.Module): void {
@@ -115,7 +117,7 @@ function replace(): void {
 
 /** Gives back the memory that a large delivery has taken; to be called when its verdict is known and its text is read. */
 export function shrink(): void {
-  if (bytes().byteLength > KEPT_BYTES) abandon();
+  if (bytes().length > KEPT_BYTES) abandon();
 }
 
 /** Gives this instance up, unless there is no memory for another: then the next large delivery tries again. */
@@ -138,33 +140,49 @@ export function reserve(length: number): void {
 
 /** The core's memory. Ask again after every call into the core: the array is detached when the memory grows. */
 export function bytes(): Uint8Array<ArrayBuffer> {
-  if (view.byteLength === 0) {
-    view = new Uint8Array(core.memory.buffer as ArrayBuffer);
-    numbers = new Float64Array(view.buffer, places.numbers, NUMBERS);
-    buffer = asNodeBuffer(view.buffer);
-  }
+  // Not `byteLength`, for which V8 calls a getter.
+  if (view.length === 0) renewViews();
   return view;
+}
+
+function renewViews(): void {
+  view = new Uint8Array(core.memory.buffer as ArrayBuffer);
+  numbers = new Float64Array(view.buffer, places.numbers, NUMBERS);
+  buffer = asNodeBuffer(view.buffer);
 }
 
 function asNodeBuffer(memory: ArrayBuffer): NodeBuffer | undefined {
   if (typeof Buffer === "undefined") return undefined;
   const candidate = Buffer.from(memory);
   const { latin1Slice, utf8Slice, utf8Write } = candidate;
-  return latin1Slice && utf8Slice && utf8Write ? (candidate as NodeBuffer) : undefined;
+  if (!latin1Slice || !utf8Slice || !utf8Write) return undefined;
+  // As its own they are found at once; those of a prototype V8 looks up at each call.
+  return Object.assign(candidate, { latin1Slice, utf8Slice, utf8Write });
 }
 
 /** Reads a text that consists of ASCII. */
 export function asciiText(at: number, length: number): string {
   const memory = bytes();
-  if (buffer !== undefined) return buffer.latin1Slice(at, at + length);
-  return decoder.decode(memory.subarray(at, at + length));
+  return buffer !== undefined ? buffer.latin1Slice(at, at + length) : decoded(memory.subarray(at, at + length));
+}
+
+/** The same for a text that may never be looked at: a long one is put together of parts when it is. */
+export function asciiTextInParts(at: number, length: number): string {
+  let text = "";
+  for (let read = 0; read < length; read += PART_BYTES) text += asciiText(at + read, Math.min(PART_BYTES, length - read));
+  return text;
 }
 
 /** Reads a text that the core has found to be UTF-8. */
 export function utf8Text(at: number, length: number): string {
   const memory = bytes();
-  if (buffer !== undefined) return buffer.utf8Slice(at, at + length);
-  return decoder.decode(memory.subarray(at, at + length));
+  return buffer !== undefined ? buffer.utf8Slice(at, at + length) : decoded(memory.subarray(at, at + length));
+}
+
+/** Strict, and hands on a leading byte order mark instead of hiding it. */
+function decoded(text: Uint8Array): string {
+  decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return decoder.decode(text);
 }
 
 /** Writes a text as UTF-8 where there is room for it, and returns how many bytes it took. */
@@ -172,7 +190,8 @@ export function writeText(text: string, at: number): number {
   const memory = bytes();
   // Workers with Node's compatibility want the length said, though it is all there is; Node writes nothing when it is
   // beyond the integers that it calculates with.
-  if (buffer !== undefined) return buffer.utf8Write(text, at, Math.min(memory.byteLength - at, WRITTEN_BYTES_MAX));
+  if (buffer !== undefined) return buffer.utf8Write(text, at, Math.min(memory.length - at, WRITTEN_BYTES_MAX));
+  encoder ??= new TextEncoder();
   return encoder.encodeInto(text, memory.subarray(at)).written;
 }
 

@@ -40,6 +40,7 @@ const SIGNATURE_BYTES_MAX = 16_384;
 /** A signature of more bytes than that, and an event id that no event has. */
 const TOO_LONG = "x".repeat(SIGNATURE_BYTES_MAX + 1);
 
+const { set } = Uint8Array.prototype;
 const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag);
 const arrayBufferLength = getter(ArrayBuffer.prototype, "byteLength");
 
@@ -58,22 +59,11 @@ export function write({ content, headers }: Request): Delivery {
   const { timestamp } = headers;
   const signature = boundedSignature(headers.signature);
   const eventId = headers.eventId !== null && headers.eventId.length >= TOO_LONG.length ? TOO_LONG : headers.eventId;
-  const text = (signature ?? "") + (eventId ?? "");
-  reserve(sizeMax(content) + text.length * UTF8_BYTES_PER_UNIT_MAX);
+  reserve(sizeMax(content) + sizeMax(signature) + sizeMax(eventId));
   if (timestamp !== null) writeTimestamp(timestamp);
   const bodyLength = writeContent(content);
 
   let at = places.body + Math.max(bodyLength, 0);
-  if (writeText(text, at) === text.length) {
-    // All ASCII, as real headers are: lengths in characters are lengths in bytes.
-    return {
-      timestamp: timestamp?.length ?? ABSENT,
-      signature: signature?.length ?? ABSENT,
-      eventId: eventId?.length ?? ABSENT,
-      body: bodyLength,
-    };
-  }
-  // Each by itself: halves of a surrogate pair at the seam must not become one character.
   const signatureLength = signature === null ? ABSENT : writeText(signature, at);
   at += Math.max(signatureLength, 0);
   const eventIdLength = eventId === null ? ABSENT : writeText(eventId, at);
@@ -91,11 +81,14 @@ export function writeForSigning(body: RawBody, timestamp: string): Delivery {
   return write(request);
 }
 
-/** The text of the body that was written last, once the core has found it to be UTF-8, or even ASCII. */
-export function bodyText(body: RawContent, length: number, isAscii: boolean): string {
+/**
+ * The text of the body that was written last, once the core has found it to be UTF-8, or even ASCII. `read` reads the
+ * latter.
+ */
+export function bodyText(body: RawContent, length: number, isAscii: boolean, read = asciiText): string {
   if (!isAscii) return utf8Text(places.body, length);
   // A string that is ASCII is its own text.
-  return typeof body === "string" ? body : asciiText(places.body, length);
+  return typeof body === "string" ? body : read(places.body, length);
 }
 
 /**
@@ -161,7 +154,7 @@ function description(body: unknown): string {
 /** The length in UTF-8, exact where it decides: a text that fits in any case, or in none, is not counted. */
 export function byteLength(content: RawContent, max: number): number {
   if (content === null) return 0;
-  if (typeof content !== "string") return content.byteLength;
+  if (typeof content !== "string") return bytesOf(content);
   const units = content.length;
   return units > max || units * UTF8_BYTES_PER_UNIT_MAX <= max ? units : utf8Length(content);
 }
@@ -181,15 +174,20 @@ function utf8Length(text: string): number {
 
 function sizeMax(content: RawContent): number {
   if (content === null) return 0;
-  return typeof content === "string" ? content.length * UTF8_BYTES_PER_UNIT_MAX : content.byteLength;
+  return typeof content === "string" ? content.length * UTF8_BYTES_PER_UNIT_MAX : bytesOf(content);
+}
+
+/** The `length` of an array is the same as its `byteLength`, for which V8 calls a getter. */
+function bytesOf(content: Uint8Array | ArrayBuffer): number {
+  return ArrayBuffer.isView(content) ? content.length : content.byteLength;
 }
 
 function writeContent(content: RawContent): number {
   if (content === null) return ABSENT;
   if (typeof content === "string") return writeText(content, places.body);
   const view = viewOf(content);
-  bytes().set(view, places.body);
-  return view.byteLength;
+  set.call(bytes(), view, places.body);
+  return view.length;
 }
 
 /** The bytes themselves, not a copy. */

@@ -56,7 +56,9 @@ export function deliveryHeaders(headers: RequestHeaders, names: HeaderNames): De
 
 function addLine(found: DeliveryHeaders, names: HeaderNames, name: unknown, value: unknown): void {
   if (typeof name !== "string") throw new TypeError("a header's name must be a string");
-  switch (name.toLowerCase()) {
+  // In lower case already, as most are: making them so would take longer than all else here.
+  const isLower = name === names.timestamp || name === names.signature || name === names.eventId;
+  switch (isLower ? name : name.toLowerCase()) {
     case names.timestamp:
       found.timestamp = joined(found.timestamp, name, value);
       break;

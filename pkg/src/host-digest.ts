@@ -19,6 +19,7 @@ const WORTHWHILE_BYTES = 400;
 const WARM_UP_DELIVERIES = 8;
 
 const DIGEST_BYTES = 32;
+const { subarray } = Uint8Array.prototype;
 
 let deliveries = 0;
 let hash: Hash | null | undefined;
@@ -37,9 +38,10 @@ export function hostDigestPays(body: number): boolean {
 /** Leaves the inner digest of the delivery in place, one for each secret. Call it only when it pays. */
 export function leaveHostDigests(secrets: PreparedSecrets, body: number): void {
   const memory = bytes();
-  const message = memory.subarray(places.pad, places.body + body);
-  for (const [index, pad] of secrets.pads.entries()) {
-    memory.set(pad, places.pad);
+  const message = subarray.call(memory, places.pad, places.body + body);
+  for (let index = 0; index < secrets.count; index += 1) {
+    // That of a single secret stands there since its states do (`putInPlace`).
+    if (secrets.count > 1) memory.set(secrets.pads[index] as Uint8Array, places.pad);
     const digest = (hash as Hash)("sha256", message, "binary");
     const at = places.digests + index * DIGEST_BYTES;
     for (let byte = 0; byte < DIGEST_BYTES; byte += 1) memory[at + byte] = digest.charCodeAt(byte);

@@ -74,10 +74,12 @@ let present: PreparedSecrets | undefined;
 /** The number of the instance that has them. */
 let presentIn = 0;
 
-/** Puts the states where the core looks for them, unless they are there. */
+/** Puts the states where the core looks for them, unless they are there, and the pad of a single secret with them. */
 export function putInPlace(secrets: PreparedSecrets): void {
   if (present === secrets && presentIn === generation) return;
-  bytes().set(secrets.states, places.states);
+  const memory = bytes();
+  memory.set(secrets.states, places.states);
+  for (const pad of secrets.pads) memory.set(pad, places.pad);
   present = secrets;
   presentIn = generation;
 }

@@ -12,6 +12,7 @@ import {
   VALID_ASCII,
   abandon,
   asciiText,
+  asciiTextInParts,
   codeEntry,
   core,
   places,
@@ -156,7 +157,7 @@ export class Verifier {
     try {
       const delivery = write(request);
       const verdict = this.#judge(delivery, now, FIELDS_WANTED);
-      return isValid(verdict) ? takeEnvelope(textOf(request, delivery, verdict)) : verdict;
+      return isValid(verdict) ? takeEnvelope(textOf(request, delivery, verdict, asciiTextInParts)) : verdict;
     } catch (error) {
       abandon();
       throw error;
@@ -220,6 +221,6 @@ function parsed(request: Request, delivery: Delivery, verdict: number): WebhookE
   return JSON.parse(textOf(request, delivery, verdict)) as WebhookEvent;
 }
 
-function textOf({ content }: Request, delivery: Delivery, verdict: number): string {
-  return bodyText(content, delivery.body, verdict === VALID_ASCII);
+function textOf({ content }: Request, delivery: Delivery, verdict: number, read?: typeof asciiText): string {
+  return bodyText(content, delivery.body, verdict === VALID_ASCII, read);
 }

@@ -11,9 +11,6 @@ declare module "*.wasm?module" {
 }
 
 // What is used of Node, so that the package compiles without Node's own declarations.
-declare module "node:fs" {
-  export function readFileSync(file: URL): Uint8Array<ArrayBuffer>;
-}
-declare module "node:url" {
-  export function pathToFileURL(path: string): URL;
+declare module "node:module" {
+  export function createRequire(file: string): { (name: string): unknown; resolve(name: string): string };
 }

@@ -77,22 +77,10 @@ pub(crate) fn judge(
     if mode & HEADERS_ONLY != 0 {
         return 0;
     }
-    match verdict(&claim, secret_count, mode) {
-        Ok((envelope, is_ascii)) => {
-            if mode & FIELDS_WANTED != 0 {
-                write_fields(&envelope);
-            }
-            if is_ascii { BODY_IS_ASCII } else { 0 }
-        }
-        Err(code) => number(code),
-    }
+    verdict(&claim, secret_count, mode).unwrap_or_else(number)
 }
 
-fn verdict(
-    claim: &Claim<'static, '_>,
-    secret_count: usize,
-    mode: u32,
-) -> Result<(Envelope<'static>, bool), VerificationCode> {
+fn verdict(claim: &Claim<'static, '_>, secret_count: usize, mode: u32) -> Result<u32, VerificationCode> {
     check_signature(claim, secret_count, mode)?;
     let diligence = if mode & BESIDE_PARSER == 0 { Diligence::Alone } else { Diligence::BesideParser };
     let mut is_ascii = false;
@@ -101,7 +89,10 @@ fn verdict(
         is_ascii = ascii;
         event::read_text(text, diligence)
     })?;
-    Ok((envelope, is_ascii))
+    if mode & FIELDS_WANTED != 0 {
+        write_fields(&envelope);
+    }
+    Ok(if is_ascii { BODY_IS_ASCII } else { 0 })
 }
 
 fn check_signature(claim: &Claim<'_, '_>, secret_count: usize, mode: u32) -> Result<(), VerificationCode> {

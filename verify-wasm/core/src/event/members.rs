@@ -25,21 +25,20 @@ pub(super) struct Members<'t> {
     pub(super) repeated: bool,
 }
 
-/// Reads the whole text. `None` when it is JSON, but its root is not an object.
-pub(super) fn find(text: &str, diligence: Diligence) -> Result<Option<Members<'_>>, Malformed> {
-    let mut cursor = Cursor::new(text, MAX_DEPTH, diligence);
-    let mut members = Members::default();
-    let is_object = cursor.enter()?;
-    if is_object {
-        members.take_root(&mut cursor)?;
-    } else {
-        cursor.take()?;
-    }
-    cursor.end()?;
-    Ok(is_object.then_some(members))
-}
-
 impl<'t> Members<'t> {
+    /// Reads the whole text. `false` when it is JSON, but its root is not an object.
+    pub(super) fn find(&mut self, text: &'t str, diligence: Diligence) -> Result<bool, Malformed> {
+        let mut cursor = Cursor::new(text, MAX_DEPTH, diligence);
+        let is_object = cursor.enter()?;
+        if is_object {
+            self.take_root(&mut cursor)?;
+        } else {
+            cursor.take()?;
+        }
+        cursor.end()?;
+        Ok(is_object)
+    }
+
     fn take_root(&mut self, cursor: &mut Cursor<'t>) -> Result<(), Malformed> {
         let mut others = Names::new();
         let mut merchants = 0_u32;

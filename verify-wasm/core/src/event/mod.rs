@@ -66,10 +66,12 @@ pub fn read(text: &[u8]) -> Result<Envelope<'_>, VerificationCode> {
 ///
 /// As [`read`]; beside a parser, not necessarily the first that applies.
 pub fn read_text(text: &str, diligence: Diligence) -> Result<Envelope<'_>, VerificationCode> {
-    match members::find(text, diligence).map_err(|_| VerificationCode::InvalidJson)? {
-        Some(members) if !members.repeated => judge(text, &members),
-        _ => Err(VerificationCode::InvalidPayload),
+    let mut members = Members::default();
+    let is_object = members.find(text, diligence).map_err(|_| VerificationCode::InvalidJson)?;
+    if !is_object || members.repeated {
+        return Err(VerificationCode::InvalidPayload);
     }
+    judge(text, &members)
 }
 
 fn judge<'b>(text: &'b str, members: &Members<'b>) -> Result<Envelope<'b>, VerificationCode> {

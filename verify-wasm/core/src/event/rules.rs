@@ -12,23 +12,32 @@ pub(super) fn is_merchant_id(text: &str) -> bool {
 
 /// The alphabet is narrow because the id becomes a header value, a URL path segment and a storage key.
 fn is_id(text: &str, prefix: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() | (byte == b'_') | (byte == b'-');
+    let allowed = |byte: &u8| byte.is_ascii_alphanumeric() | (*byte == b'_') | (*byte == b'-');
+    // Without an early exit the compiler checks a block at once.
+    let all_allowed = |block: &[u8; 16]| block.iter().fold(true, |fine, byte| fine & allowed(byte));
     text.strip_prefix(prefix).is_some_and(|rest| {
-        // Without an early exit the compiler checks many bytes at once.
-        (1..=124).contains(&rest.len()) && rest.bytes().fold(true, |fine, byte| fine & allowed(byte))
+        let rest = rest.as_bytes();
+        (1..=124).contains(&rest.len())
+            && match rest.last_chunk() {
+                Some(last) => rest.as_chunks().0.iter().chain([last]).all(all_allowed),
+                None => rest.iter().all(allowed),
+            }
     })
 }
 
 /// `^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`, at most 128 characters. Unknown names pass.
 pub(super) fn is_event_type(text: &str) -> bool {
-    let is_word = |part: &[u8]| {
-        !part.is_empty() && part.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+    let mut before = b'.';
+    let mut dots = 0;
+    let mut is_allowed = |byte| {
+        let is_dot = byte == b'.';
+        let allowed = if is_dot { before != b'.' } else { matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_') };
+        before = byte;
+        dots += u32::from(is_dot);
+        allowed
     };
-    let parts = text.as_bytes().split(|byte| *byte == b'.');
-    text.len() <= 128
-        && text.starts_with(|first: char| first.is_ascii_lowercase())
-        && parts.clone().count() >= 2
-        && parts.clone().all(is_word)
+    let begins_well = text.starts_with(|first: char| first.is_ascii_lowercase());
+    text.len() <= 128 && begins_well && text.bytes().all(&mut is_allowed) && dots > 0 && before != b'.'
 }
 
 /// A real Gregorian date, `YYYY-MM-DD`, year 0001 to 9999.

@@ -164,6 +164,14 @@ fn walk_name<'t>(text: &'t [u8], watch: &mut impl Watch<'t>) -> Result<&'t [u8],
 /// Passes over blanks and this byte.
 #[inline(always)]
 pub(super) fn expect(text: &[u8], byte: u8) -> Result<&[u8], Malformed> {
+    match text {
+        [first, rest @ ..] if *first == byte => Ok(rest),
+        _ => expect_behind_blanks(text, byte),
+    }
+}
+
+#[cold]
+fn expect_behind_blanks(text: &[u8], byte: u8) -> Result<&[u8], Malformed> {
     match skip_blanks(text) {
         [first, rest @ ..] if *first == byte => Ok(rest),
         _ => Err(Malformed::Syntax),

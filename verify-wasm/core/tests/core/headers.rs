@@ -46,6 +46,7 @@ fn signature_headers_that_match() {
         format!("v1={zeros}, v1={GOOD}"),
         format!("v1={GOOD},v1={GOOD}"),
         format!(",,v1={GOOD},"),
+        format!("x,v1={GOOD}"),
         // What is trimmed is no part of the value and does not count.
         format!(" {longest}\t"),
         longest,
@@ -71,6 +72,9 @@ fn signature_headers_that_do_not_match() {
         format!("v1={}", GOOD.to_uppercase()),
         format!("v1={}", GOOD.replacen('c', "C", 1)),
         format!("v1={}", &GOOD[..63]),
+        // As long as a candidate, and none.
+        format!("v1={},", &GOOD[..63]),
+        format!("v1={},{}", &GOOD[..31], &GOOD[32..]),
         format!("v1={GOOD}0"),
         format!("v1=0{GOOD}"),
         format!("v1={}", base64::engine::general_purpose::STANDARD.encode(&bytes)),

@@ -131,3 +131,16 @@ fn event_ids() {
         assert!(!event::is_event_id(refused), "{refused:?}");
     }
 }
+
+#[test]
+fn one_byte_that_no_id_has_is_found_at_any_place_of_any_length() {
+    for length in 1..=124 {
+        let good = format!("evt_{}", "Az09_-".repeat(21).get(..length).unwrap());
+        assert!(event::is_event_id(&good), "{good}");
+        for place in 4..good.len() {
+            let mut bad = good.clone();
+            bad.replace_range(place..=place, "/");
+            assert!(!event::is_event_id(&bad), "{bad}");
+        }
+    }
+}
