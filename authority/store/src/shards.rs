@@ -127,7 +127,7 @@ impl Turns {
     }
 
     /// Those turns of `shards` that can be had at once. The job asks which it holds
-    /// ([`crate::tx::TurnHolder::holds`]) and leaves the rest.
+    /// ([`crate::tx::Tx::holds`]) and leaves the rest.
     #[must_use]
     pub fn some_of(shards: ShardSet) -> Self {
         Self { shards, part: true }

@@ -125,7 +125,7 @@ impl Tx {
         Ok(removed)
     }
 
-    /// Removes up to `limit` figures from before `before` (see [`crate::tx::HealthFigures`]).
+    /// Removes up to `limit` figures from before `before` (see [`Tx::endpoint_figures`]).
     pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
         Ok(query(
             "DELETE FROM endpoint_figures WHERE (endpoint_id, since) IN ( \

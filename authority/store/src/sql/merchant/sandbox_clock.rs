@@ -23,7 +23,7 @@ impl Tx {
     }
 
     /// Adds an advance, and forgets those before the last
-    /// [`ADVANCES_MAX`](authority_domain::sandbox::clock::ADVANCES_MAX).
+    /// [`ADVANCES_MAX`].
     pub async fn sandbox_clock_advance(
         &mut self,
         merchant: &MerchantId,
