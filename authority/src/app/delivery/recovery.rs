@@ -206,8 +206,10 @@ impl App {
         let request = RecoveryRequest::read(body)?;
         let wanted = Wanted::of(&endpoint.enabled_events, request.types.as_deref().unwrap_or_default());
         let mut counted = Counted { stretch, to: stretch.above.min(stretch.below - 1), matched: 0 };
-        while counted.to < stretch.below - 1 && counted.to - stretch.above < events {
-            let (to, found) = self.count_on(tenant, &endpoint.id, &wanted, counted.to, stretch).await?;
+        // The store reads no further than this, so that a page says truly how far was counted.
+        let ahead = Stretch { below: stretch.below.min(counted.to + 1 + events), ..stretch };
+        while counted.to < ahead.below - 1 {
+            let (to, found) = self.count_on(tenant, &endpoint.id, &wanted, counted.to, ahead).await?;
             counted = Counted { stretch, to, matched: counted.matched + found };
         }
         Ok(counted)
