@@ -385,6 +385,11 @@ impl Authority {
         crate::database::forget_events(url, merchant, up_to).await;
     }
 
+    /// Copies a merchant's newest test event so many times, each newer than the one before. The copies go nowhere.
+    pub async fn copy_event(&self, merchant: &str, copies: u32) {
+        crate::database::copy_event(self.database_url(), merchant, copies).await;
+    }
+
     /// Copies a merchant's test order so many times, beside the service, each newer than the one before.
     pub async fn copy_order(&self, merchant: &str, number: &str, copies: u32, status: &str) {
         crate::database::copy_order(self.database_url(), merchant, number, copies, status).await;

@@ -64,6 +64,22 @@ pub(crate) async fn copy_order(url: &str, merchant: &str, number: &str, copies: 
     .await;
 }
 
+/// Copies a merchant's newest test event so many times, each newer than the one before. The copies go nowhere.
+pub(crate) async fn copy_event(url: &str, merchant: &str, copies: u32) {
+    let of = format!("merchant_id = '{merchant}' AND livemode = FALSE");
+    write(
+        url,
+        &format!(
+            "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+             WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {copies}) \
+             SELECT merchant_id, livemode, sequence + n, id || '-' || n, type, resource_id, created_at, body \
+             FROM n CROSS JOIN events WHERE {of} AND sequence = (SELECT MAX(sequence) FROM events WHERE {of}); \
+             UPDATE streams SET last_sequence = last_sequence + {copies} WHERE {of}"
+        ),
+    )
+    .await;
+}
+
 /// Advances the clock of a merchant's sandbox, in seconds, for every record that it has: what an authority stores that
 /// is killed before it makes anything due.
 pub(crate) async fn advance_clock(url: &str, merchant: &str, seconds: i64) {

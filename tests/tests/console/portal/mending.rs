@@ -13,6 +13,7 @@ use crate::browser::{audit, hidden};
 
 on_both_databases!(
     a_merchant_mends_an_endpoint,
+    a_count_says_how_far_it_looked,
     an_endpoint_is_created_once_and_its_secret_shown_once,
     something_is_sent_again_once,
     an_endpoint_that_was_changed_meanwhile_is_left_alone,
@@ -128,6 +129,27 @@ async fn a_merchant_mends_an_endpoint(database: Database) {
             "portal.sign_in"
         ]
     );
+}
+
+/// The oldest 5,000 events are counted, whatever is behind them.
+async fn a_count_says_how_far_it_looked(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let receiver = Receiver::accepting().await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    merchant.checkout().await;
+    authority.nothing_pending().await;
+    let arrived = merchant.events().await.len();
+    authority.copy_event(&merchant.id, 5_010).await;
+    let browser = entered(&merchant, ALL).await;
+    let page = format!("/portal/endpoints/{}", endpoint.id);
+    let since = [("since", "2020-01-01T00:00:00Z")];
+    let counted = browser.send(&page, &format!("{page}/recover/count"), &since).await;
+    let missed = format!(
+        "<strong>{} events</strong> have not arrived. So many are among the oldest 5,000",
+        5_000 - arrived
+    );
+    assert!(counted.text().contains(&missed), "{}", counted.text());
 }
 
 async fn an_endpoint_is_created_once_and_its_secret_shown_once(database: Database) {
