@@ -6,12 +6,9 @@
 //! on the database with the million and on one with a thousand: the same function of the store that the dispatcher
 //! calls, undone each time, so that every claim finds the same.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use authority_domain::time::Timestamp;
-use authority_store::tx::{Lease, Tx};
-use authority_store::{Access, Store, StoreError, StoreUrl};
+use bench_kit::claim::{claim, store};
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
 use bench_kit::figures::median;
@@ -102,12 +99,12 @@ async fn claims(database: &Database, burdened: &Shop, choice: &Choice, goals: &m
     let name = database.kind.name();
     let mut light = Shop::open(database).await;
     let _deaf = dead::endpoint(&mut light.authority, FEW).await;
-    let few = store(&light.authority).await;
-    let many = store(&burdened.authority).await;
+    let few = store(light.authority.database_url()).await;
+    let many = store(burdened.authority.database_url()).await;
     let mut took = [Vec::new(), Vec::new()];
     for _ in 0..CLAIMS {
         for (store, took) in [&many, &few].into_iter().zip(&mut took) {
-            took.push(claim(store).await.as_secs_f64() * 1e6);
+            took.push(claim(store, crate::floor::now_ms(), 256, PER_ENDPOINT).await.as_secs_f64() * 1e6);
         }
     }
     let ratio = median(took[0].iter().zip(&took[1]).map(|(many, few)| many / few).collect());
@@ -119,43 +116,6 @@ async fn claims(database: &Database, burdened: &Shop, choice: &Choice, goals: &m
     goals.note(&format!("{name}, dead endpoint: a claim in parts of one beside {FEW}"), ratio, AtMost(1.2));
     few.close().await;
     many.close().await;
-}
-
-async fn store(authority: &Authority) -> Store {
-    let url = StoreUrl::parse(authority.database_url()).unwrap();
-    Store::open(&url, Access::Shared).await.unwrap()
-}
-
-/// What one claim takes inside its transaction, which is undone.
-async fn claim(store: &Store) -> Duration {
-    let now = Timestamp::from_ms(crate::floor::now_ms());
-    let lease = Lease {
-        token: "0".repeat(32),
-        now,
-        until: now.plus_ms(60_000),
-        limit: 256,
-        max_in_flight: 128,
-        wants: BTreeMap::new(),
-        each: 256,
-        per_merchant: 256,
-        merchants: BTreeMap::new(),
-        among: None,
-    };
-    let (measured, took) = std::sync::mpsc::channel();
-    let undone: Result<(), StoreError> = store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let begun = Instant::now();
-                let leased = tx.delivery_lease_due(&lease).await?;
-                measured.send((begun.elapsed(), leased.len())).unwrap();
-                Err(StoreError::Broken("undone".to_owned()))
-            })
-        })
-        .await;
-    assert!(undone.is_err());
-    let (took, leased) = took.recv().unwrap();
-    assert_eq!(leased, PER_ENDPOINT, "the dead endpoint's deliveries were not claimed");
-    took
 }
 
 impl Shop {

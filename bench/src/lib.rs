@@ -1,5 +1,6 @@
-//! What the benchmarks share: a place for databases, a connection that asks, copies of a record, what processes took of
-//! the machine, how many measurements become one figure, and what was aimed at beside what came out.
+//! What the benchmarks share: a place for databases, a connection that asks, a claim in the store, copies of a
+//! record, what processes took of the machine, how many measurements become one figure, and what was aimed at beside
+//! what came out.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,6 +11,7 @@
     reason = "a benchmark reads the clock and fails loudly"
 )]
 
+pub mod claim;
 pub mod connection;
 pub mod copies;
 pub mod database;

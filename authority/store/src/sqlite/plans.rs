@@ -99,6 +99,16 @@ impl Large {
         Self { tx: conn.into(), steps, _directory: directory }
     }
 
+    /// The same, and what these statements add.
+    pub(super) async fn fill_and(more: &[&'static str]) -> Self {
+        let mut large = Self::fill().await;
+        for sql in more {
+            large.execute(sql).await;
+        }
+        large.steps();
+        large
+    }
+
     pub(super) async fn execute(&mut self, statement: &'static str) {
         query(statement).write(&mut self.tx.conn).await.unwrap();
     }

@@ -7,14 +7,14 @@ use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
-use authority_domain::endpoint::{DisabledReason, EndpointStatus, FAILING_AFTER, Health, HealthState};
+use authority_domain::endpoint::{DisabledReason, EndpointStatus, FAILING_AFTER};
 use authority_domain::id::{EndpointId, EventId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::sql::endpoint::rows::{held_reason, retry_schedule};
+use crate::sql::endpoint::rows::{health, held_reason, retry_schedule};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
@@ -211,14 +211,6 @@ impl Tx {
 
 fn condition_of(row: &Row) -> Result<ConditionOf> {
     let events: String = row.get("failed_events")?;
-    let health = Health {
-        state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
-        consecutive_failures: row.get("consecutive_failures")?,
-        last_success_at: row.optional_time("last_success_at")?,
-        last_failure_at: row.optional_time("last_failure_at")?,
-        last_response_status: row.get("last_response_status")?,
-        last_error: row.get("last_error")?,
-    };
     Ok(ConditionOf {
         endpoint_id: EndpointId::from_store(row.get("id")?),
         tenant: row.tenant()?,
@@ -227,7 +219,7 @@ fn condition_of(row: &Row) -> Result<ConditionOf> {
         retry_schedule: retry_schedule(row)?,
         alerted: row.get("alerted")?,
         condition: Condition {
-            health,
+            health: health(row)?,
             first_failure_at: row.optional_time("first_failure_at")?,
             failed_events: events.split_whitespace().map(|id| EventId::from_store(id.to_owned())).collect(),
             hold: Hold {

@@ -103,14 +103,7 @@ pub(crate) fn endpoint(row: &Row) -> Result<Endpoint> {
         secret_hint: row.get("secret_hint")?,
         previous_secret_expires_at: row.optional_time("previous_secret_expires_at")?,
         secret_rotated_at: row.optional_time("secret_rotated_at")?,
-        health: Health {
-            state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
-            consecutive_failures: row.get("consecutive_failures")?,
-            last_success_at: row.optional_time("last_success_at")?,
-            last_failure_at: row.optional_time("last_failure_at")?,
-            last_response_status: row.get("last_response_status")?,
-            last_error: row.get("last_error")?,
-        },
+        health: health(row)?,
         max_in_flight: MaxInFlight {
             own: row.get("max_in_flight")?,
             of_merchant: row.get("merchant_max_in_flight")?,
@@ -133,6 +126,18 @@ fn client_certificate(row: &Row) -> Result<Option<ClientCertificate>> {
         fingerprint_sha256,
         expires_at: Timestamp::from_ms(at),
     }))
+}
+
+/// What the last attempts say of the endpoint.
+pub(crate) fn health(row: &Row) -> Result<Health> {
+    Ok(Health {
+        state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
+        consecutive_failures: row.get("consecutive_failures")?,
+        last_success_at: row.optional_time("last_success_at")?,
+        last_failure_at: row.optional_time("last_failure_at")?,
+        last_response_status: row.get("last_response_status")?,
+        last_error: row.get("last_error")?,
+    })
 }
 
 /// Why the endpoint of a row is held back.
