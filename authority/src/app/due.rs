@@ -58,10 +58,8 @@ impl App {
                 if !checkout.is_overdue(time_for(work, &tenant, checkout.created_at).await?) {
                     return Ok(false);
                 }
-                let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
-                    return Ok(false);
-                };
-                checkout::end::end(work, &tenant, &merchant, checkout, CheckoutEnd::Expired).await?;
+                let owner = work.owner(tenant).await?;
+                checkout::end::end(work, &owner, checkout, CheckoutEnd::Expired).await?;
                 Ok(true)
             })
         })
@@ -106,14 +104,12 @@ impl App {
         on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
             Box::pin(async move {
                 let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
-                let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
-                    return Ok(false);
-                };
                 let time = time_for(work, &tenant, order.created_at).await?;
-                if !order::flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, time) {
+                let owner = work.owner(tenant).await?;
+                if !order::flow::is_overdue(&order, owner.merchant.settings.pending_order_ttl_hours, time) {
                     return Ok(false);
                 }
-                app::order::changes::cancel(work, &tenant, &merchant, order, CancelReason::Expired).await?;
+                app::order::changes::cancel(work, &owner, order, CancelReason::Expired).await?;
                 Ok(true)
             })
         })

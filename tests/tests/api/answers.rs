@@ -1,7 +1,5 @@
 //! What every answer has (contract 1, 4.4, 5.4): headers, versions, places, and the shape of a list.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use serde_json::json;
 use tests::authority::Authority;

@@ -1,7 +1,5 @@
 //! Fulfilment and parcels through HTTP: the sequences of contract 3.9 rows 9 to 13, and what carriers report (3.7).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::Authority;

@@ -1,8 +1,6 @@
 //! Updates of fulfilment and parcels as requests: their conditions (contract 4.2, 4.4, 4.6), repetitions (4.3), and the
 //! parcels of an order as a list (4.5).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::json;
 use tests::authority::Authority;
 use tests::merchant::{Merchant, text};

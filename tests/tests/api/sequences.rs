@@ -1,8 +1,6 @@
 //! The fixed event sequences of contract 3.9, through HTTP: what happens, and exactly which events say so, in which
 //! order, with which version of the record (contract 3, general rules 2 to 5).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! Subscriptions through HTTP: which events tell of them, in which order, and what is refused (contract 2.6, 3.8,
 //! 3.9 row 20, 4.5, 6.2).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::Authority;

@@ -1,7 +1,5 @@
 //! Deliveries as a receiver sees them: what is sent, how often, when, and to whom (contract 7; acceptance A12, A17).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::authority::Authority;
 use tests::clock::now_ms;

@@ -1,7 +1,5 @@
 //! An endpoint is given up when it keeps failing for five days, by attempts or by time alone (contract 7.5, 15.6).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use authority::app::merchant::operator_keys::operator_key_create;

@@ -2,8 +2,6 @@
 //! the cap of an endpoint together, and that one merchant's slow receivers leave slots to another (contract 7.4,
 //! 15.4, 15.9).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use futures_util::future::join_all;
 use tests::authority::{Authority, Database};
 use tests::merchant::Merchant;

@@ -4,8 +4,6 @@
 //! Database work that ran inside the future of a request would be cut off half way when its client goes: a connection
 //! would stay inside an open transaction, and later writes that were answered would never be seen.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 

@@ -1,8 +1,6 @@
 //! The commands that manage, beside a running service (contract 6.4, 16): what they do holds at once, a key is shown
 //! once and nowhere else, what is refused is one line and the right exit code.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::process::Output;
 
 use serde_json::{Value, json};

@@ -2,8 +2,6 @@
 //! in `golden/`. After a change that is meant, `UPDATE_GOLDEN=1` writes them anew; the difference is then read like
 //! any other.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,6 @@
 //! What a person gets wrong around a command is told in one line: a misspelt variable, a database that is not there.
 //! What a person reads is a table, and a reader that has gone ends a command silently (contract 16).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tests::authority::{Authority, Database};
 use tests::damage::execute;
 use tests::eventually::within;

@@ -1,7 +1,5 @@
 //! Ending and starting: in order, at once, and only one at a time on a database (contract 12 T8, 16).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use tests::authority::Authority;
 use tests::merchant::{Merchant, checkout_body};

@@ -1,7 +1,5 @@
 //! `authority delivery tail`: every attempt, as it ends (contract 16). That of events is among the other commands.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database, terminate};
 use tests::eventually::within;

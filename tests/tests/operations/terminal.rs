@@ -1,7 +1,5 @@
 //! What a person sees at a terminal, and what a program gets from a pipe: the same words, colours only there.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tests::authority::Authority;
 use tests::merchant::Merchant;
 use tests::receiver::{Answer, Receiver};

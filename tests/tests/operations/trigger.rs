@@ -1,8 +1,6 @@
 //! `authority trigger --set` and `--from`: an event with other content, and a story of several steps (contract 16).
 //! That every type can be produced is seen by the acceptance tests.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::process::Output;
 

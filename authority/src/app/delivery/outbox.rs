@@ -5,8 +5,7 @@ use authority_domain::endpoint::HealthState;
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::tx::{Backlog, Outbox as Found, Tx};
+use authority_store::tx::{Backlog, Outbox as Found};
 use serde::Serialize;
 
 use crate::app::{Answer, App};
@@ -83,12 +82,10 @@ impl App {
     pub async fn outbox(&self) -> Result<Answer, Refusal> {
         let now = self.now();
         let Found { figures, endpoints } = self
-            .store
-            .read_list(move |tx: &mut Tx| {
+            .read_list(move |tx| {
                 Box::pin(async move { tx.outbox(now, now.plus_ms(-RECENT_MS), NAMED).await })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+            .await?;
         let age = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms()).max(0) / 1000;
         let outbox = Outbox {
             generated_at: now,

@@ -6,7 +6,7 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
-use authority_domain::id::EndpointId;
+use authority_domain::id::{EndpointId, Named};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -64,7 +64,7 @@ impl App {
     pub async fn undelivered_list(
         &self,
         tenant: &Tenant,
-        endpoint: Option<EndpointId>,
+        endpoint: Named<EndpointId>,
         request: &ListRequest,
         filter: UndeliveredFilter,
         reach: Reach,

@@ -9,8 +9,6 @@ use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 
 use crate::app::lists::{List, ListRequest};
 use crate::app::{Answer, App};
@@ -46,14 +44,9 @@ impl App {
     /// `GET /events/:id` of any merchant: the stored bytes.
     ///
     /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn event_find(&self, id: Option<EventId>) -> Result<Answer, Refusal> {
-        let id = id.ok_or_else(|| Refusal::not_found("event"))?;
-        let body = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.event_find(&id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))
+    /// `not_found`.
+    pub async fn event_find(&self, id: EventId) -> Result<Answer, Refusal> {
+        let body = self.read(move |tx| Box::pin(async move { tx.event_find(&id).await })).await?;
+        Ok(Answer::new(200, body.ok_or_else(EventId::missing)?))
     }
 }

@@ -70,7 +70,7 @@ async fn retire<W: KeepsEndpoints>(
 ) -> Response {
     act::<W, _>(state, request, id, Policy::Write, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.retire_secret", form);
-        let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id));
+        let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
         visit.app.endpoint_retire_secret(holder, mutation, id, json!({})).await.map(|_| "retired")
     })
     .await
@@ -83,7 +83,7 @@ async fn test<W: KeepsEndpoints>(
 ) -> Response {
     act::<W, _>(state, request, id, Policy::Delivery, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.test", form);
-        let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id));
+        let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
         let by = visit.who.credential();
         visit.app.endpoint_test(holder, mutation, by, id, None).await.map(|_| "tested")
     })
@@ -139,7 +139,7 @@ async fn rotated<W: KeepsEndpoints>(
         Refusal::member("/overlap_hours", MemberCode::OutOfRange, "Must be a number from 0 to 720.")
     })?;
     let body = json!({ "overlap_seconds": hours * 3600, "force": form.text("force") == "yes" });
-    let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id.clone()));
+    let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id.clone()));
     let mutation = visit.mutation("endpoints.rotate_secret", form);
     visit.app.endpoint_rotate_secret(holder, mutation, id, body).await
 }

@@ -1,8 +1,6 @@
 //! `authority doctor`: silent on a sound database whatever happens to it, and each kind of damage found for what it is
 //! (contract 3.11, 6.4).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod damages;
 mod sharing;
 

@@ -1,14 +1,6 @@
 //! `authority listen`: a merchant's test events at a receiver on this machine, without a public URL and without an
 //! endpoint (contract 16).
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by panicking"
-)]
-
 mod routes;
 mod secret;
 

@@ -1,7 +1,5 @@
 //! What deliveries missed while the Worker was down, fetched from a real authority (contract 11.3).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use bytes::Bytes;
 use http::{Method, Request};
 use serde_json::{Value, json};
