@@ -65,9 +65,6 @@ impl<'a> From<&'a Alert> for AlertView<'a> {
 
 impl App {
     /// `GET /alerts`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn alerts_list(&self, request: &ListRequest, filter: AlertFilter) -> Result<List, Refusal> {
         let show = |alert: Alert| Ok((alert.id.to_string(), written(AlertView::from(&alert))?));
         self.operator_list(ListKind::OperatorAlerts, AlertId::PREFIX, request, show, move |tx, of| {

@@ -99,25 +99,16 @@ impl Answer {
     }
 
     /// An answer with a record, written as JSON.
-    ///
-    /// # Errors
-    /// `internal_error` when it cannot be written.
     pub fn record(status: u16, record: &impl Serialize) -> Result<Self, Refusal> {
         serde_json::to_string(record).map(|body| Self::new(status, body)).map_err(|_| Refusal::internal())
     }
 
     /// An answer with a record and its version.
-    ///
-    /// # Errors
-    /// `internal_error` when it cannot be written.
     pub(super) fn of(status: u16, record: &impl Versioned) -> Result<Self, Refusal> {
         Self::showing(status, record, record)
     }
 
     /// An answer that shows a record in a form of its own.
-    ///
-    /// # Errors
-    /// `internal_error` when it cannot be written.
     pub(super) fn showing(
         status: u16,
         shown: &impl Serialize,

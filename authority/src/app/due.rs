@@ -22,9 +22,6 @@ use crate::app::{self, App, checkout};
 impl App {
     /// Open checkouts of one tenant, or of all (`None`), with `expires_at` at or before `until`, by that time, after
     /// `after`; at most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn checkouts_due(
         &self,
         of: Option<Tenant>,
@@ -40,9 +37,6 @@ impl App {
     }
 
     /// When the next open checkout expires; `None` when there is none.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn checkouts_next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.checkouts_next_due().await })).await
     }
@@ -67,18 +61,12 @@ impl App {
     }
 
     /// The merchants that have pending orders and limit how long an order may be pending.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn pending_limits(&self) -> Result<Vec<PendingLimit>, StoreError> {
         self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.pending_limits().await })).await
     }
 
     /// A tenant's orders that have been pending for `hours` or longer at `time`, oldest first, after `after`; at
     /// most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn orders_due(
         &self,
         tenant: &Tenant,

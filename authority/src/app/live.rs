@@ -45,9 +45,6 @@ impl fmt::Display for ChangeMark {
 
 impl App {
     /// The mark of the present state.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn change_mark(&self, watched: &Watched) -> Result<ChangeMark, Refusal> {
         let watched = watched.clone();
         let text = self

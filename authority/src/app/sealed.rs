@@ -54,9 +54,6 @@ pub struct Rewrapped {
 }
 
 /// Opens everything that is sealed, and counts how much each key opens.
-///
-/// # Errors
-/// [`StoreError`] when it cannot be read.
 pub async fn count_sealed(tx: &mut Tx, secrets: &SecretBox) -> Result<SealedCount, StoreError> {
     let mut count = SealedCount::default();
     let mut after = None;

@@ -73,18 +73,12 @@ impl App {
     }
 
     /// `GET /subscriptions/:id` of the operator API.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn subscription_find(&self, id: SubscriptionId) -> Result<Answer, Refusal> {
         let found = self.read(move |tx| Box::pin(async move { tx.subscription_find(&id).await })).await?;
         Answer::of(200, &found.ok_or_else(SubscriptionId::missing)?.1.record)
     }
 
     /// `GET /subscriptions/:subscription` of the merchant API: returns the stored text unchanged.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn subscription_get(&self, caller: &Caller, id: SubscriptionId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let read = self.read(move |tx| Box::pin(async move { tx.subscription_body(&tenant, &id).await }));
@@ -92,9 +86,6 @@ impl App {
     }
 
     /// `GET /subscriptions`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn subscriptions_list(
         &self,
         caller: &Caller,

@@ -57,10 +57,7 @@ async fn close(State(state): State<AppState>, Path(id): Path<String>, request: R
         let mutation = visit.mutation("alerts.close", &form);
         match visit.app.alert_close(mutation, AlertId::named(&id), json!({})).await {
             Ok(_) => Ok(done(PATH, "closed")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit).await
-            }
+            Err(refusal) => page(visit.refused(refusal)).await,
         }
     })
     .await

@@ -84,10 +84,7 @@ async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: R
                 let sent: Value = read(&answer.body)?;
                 Ok(done(&links::record("deliveries", &member(&sent, "id")), "retried"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     })
     .await

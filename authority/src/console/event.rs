@@ -38,10 +38,7 @@ async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: 
         let mutation = visit.mutation("events.replay", &form);
         match visit.app.event_replay(endpoints_of(&owner), mutation, EventId::named(&id), body).await {
             Ok(_) => Ok(done(&links::record("events", &id), "replayed")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     })
     .await

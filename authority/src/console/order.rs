@@ -75,10 +75,7 @@ async fn refund(State(state): State<AppState>, Path(named): Segments, request: R
         };
         match refunded {
             Ok(_) => Ok(done(&links::order(&story.tenant, story.order.order_number.as_str()), "refunded")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &named, Some(&form)).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &named, Some(&form)).await,
         }
     })
     .await

@@ -63,8 +63,12 @@ async fn refund(State(state): State<AppState>, Path(id): Path<String>, request: 
         match refunded {
             Ok(_) => Ok(done(&links::record("records", &id), "refunded")),
             Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id, [form.text("amount").to_owned(), form.text("note").to_owned()]).await
+                page(
+                    visit.refused(refusal),
+                    &id,
+                    [form.text("amount").to_owned(), form.text("note").to_owned()],
+                )
+                .await
             }
         }
     })

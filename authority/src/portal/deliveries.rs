@@ -121,10 +121,7 @@ async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: R
                 let sent: Value = read(&answer.body)?;
                 Ok(done(&LINKS.record("deliveries", &member(&sent, "id")), "retried"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, id.as_ref().map_or("", DeliveryId::as_str)).await
-            }
+            Err(refusal) => page(visit.refused(refusal), id.as_ref().map_or("", DeliveryId::as_str)).await,
         }
     };
     submit(state, request, PortalVisitor::MANAGES, Policy::Delivery, act).await

@@ -107,10 +107,7 @@ async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: 
         let mutation = visit.mutation("events.replay", &form);
         match visit.app.event_replay(&visit.who.caller, mutation, EventId::named(&id), body).await {
             Ok(_) => Ok(done(&LINKS.record("events", &id), "replayed")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     };
     submit(state, request, PortalVisitor::MANAGES, Policy::Delivery, act).await

@@ -150,7 +150,7 @@ impl World {
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
         let answered = self
             .app
-            .endpoint_test(&caller, mutation, &caller.key_id, EndpointId::parse(&endpoint), None)
+            .endpoint_test(&caller, mutation, &caller.key_id, EndpointId::named(&endpoint), None)
             .await;
         let refused = (!enabled).then_some("endpoint_disabled");
         let Some(asked) = self.as_expected("test", &endpoint, answered, refused)? else { return Ok(()) };

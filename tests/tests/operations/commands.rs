@@ -225,8 +225,7 @@ async fn refused_with(authority: &Authority, arguments: &[&str], code: i32) {
 }
 
 async fn events_are_tailed(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "tailed").await;
+    let (authority, merchant) = Merchant::on(database, "tailed").await;
     merchant.paid_order().await;
     let tail = ["events", "tail", "--merchant", "tailed", "--mode", "test"];
     let all = done(&authority, &[&tail[..], &["--from", "1", "--once"]].concat()).await;

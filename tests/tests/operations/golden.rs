@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tests::authority::Authority;
 use tests::binary::lone;
 use tests::merchant::Merchant;
 
@@ -88,8 +87,7 @@ async fn tables_are_as_expected() {
     let config = config.output().await.unwrap();
     compare("config-check.txt", str::from_utf8(&config.stdout).unwrap());
 
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "golden").await;
+    let (authority, merchant) = Merchant::alone("golden").await;
     merchant.endpoint("http://127.0.0.1:9/hook", &["order.*", "refund.completed"]).await;
     merchant.checkout().await;
     let of_merchant = ["--merchant", "golden"];

@@ -57,9 +57,6 @@ impl App {
     }
 
     /// `GET /checkouts/:id`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn checkout_get(&self, id: CheckoutId) -> Result<Answer, Refusal> {
         let found = self.read(move |tx| Box::pin(async move { tx.checkout_find(&id).await })).await?;
         Answer::of(200, &found.ok_or_else(CheckoutId::missing)?.1)

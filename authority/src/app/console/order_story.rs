@@ -67,9 +67,6 @@ pub struct EventHistory {
 
 impl App {
     /// The story of an order with its newest events before the sequence `before`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn order_story(
         &self,
         tenant: Tenant,
@@ -87,9 +84,6 @@ impl App {
     }
 
     /// One delivery of any merchant, with its attempts and where it goes.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn delivery_story(&self, id: DeliveryId) -> Result<DeliveryStory, Refusal> {
         self.store
             .read(move |tx: &mut Tx| {
@@ -105,9 +99,6 @@ impl App {
     }
 
     /// What became of one event of any merchant.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn event_story(&self, id: EventId) -> Result<EventHistory, Refusal> {
         self.store
             .read_list(move |tx: &mut Tx| {

@@ -33,9 +33,6 @@ pub struct EndpointDay {
 
 impl App {
     /// What the first page shows beside the open alerts.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn overview(&self) -> Result<Overview, Refusal> {
         let now = self.now();
         let since = now.plus_ms(-RECENT_MS);
@@ -52,9 +49,6 @@ impl App {
     }
 
     /// The last day of an endpoint.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn endpoint_day(&self, owner: &Tenant, id: &EndpointId) -> Result<EndpointDay, Refusal> {
         let now = self.now();
         let (owner, id) = (owner.clone(), id.clone());

@@ -58,9 +58,6 @@ pub struct ShownRecord {
 
 impl App {
     /// Everything that has this id or name, exactly.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn search(&self, text: &str) -> Result<Vec<Found>, Refusal> {
         let text = text.trim().to_owned();
         if let Some(found) = self.found_by_id(&text).await? {
@@ -114,9 +111,6 @@ impl App {
     }
 
     /// A checkout, payment, refund, shipment or subscription of any merchant.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn record_find(&self, id: &str) -> Result<Option<ShownRecord>, Refusal> {
         let named = CheckoutId::parse(id)
             .map(NamedRecord::Checkout)

@@ -90,9 +90,6 @@ impl App {
     }
 
     /// The session that a cookie names, if it is running; notes whether it was used.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn console_session(&self, cookie: &str, noted: Noted) -> Result<Option<SignedIn>, Refusal> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let (hash, now) = (secret.hash(STORED), self.now());
@@ -112,9 +109,6 @@ impl App {
     }
 
     /// Ends the session that a cookie names.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn console_sign_out(
         &self,
         cookie: &str,

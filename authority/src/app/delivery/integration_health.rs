@@ -16,9 +16,6 @@ const ALERTS_MAX: i64 = 200;
 
 impl App {
     /// `GET /integration-health`.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn integration_health(&self, caller: &Caller) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let now = self.now();

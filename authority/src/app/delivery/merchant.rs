@@ -18,9 +18,6 @@ use crate::app::{Answer, App, Mutation, Owner};
 impl App {
     /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so its
     /// cursors work for no other endpoint.
-    ///
-    /// # Errors
-    /// `not_found`; `invalid_cursor`.
     pub async fn deliveries_list(
         &self,
         caller: &Caller,
@@ -38,9 +35,6 @@ impl App {
     }
 
     /// `GET /deliveries/:delivery`, with every attempt.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn delivery_get(&self, caller: &Caller, id: DeliveryId) -> Result<Answer, Refusal> {
         Answer::record(200, &self.delivery_of(caller, id).await?)
     }

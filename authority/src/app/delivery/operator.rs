@@ -39,9 +39,6 @@ impl<'a> OperatorDeliveryView<'a> {
 
 impl App {
     /// `GET /deliveries`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn all_deliveries_list(
         &self,
         request: &ListRequest,
@@ -57,9 +54,6 @@ impl App {
     }
 
     /// `GET /deliveries/:id`, with every attempt.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn delivery_find(&self, id: DeliveryId) -> Result<Answer, Refusal> {
         let found = self
             .read(move |tx| {

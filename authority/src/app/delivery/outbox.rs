@@ -76,9 +76,6 @@ impl<'a> OfEndpoint<'a> {
 
 impl App {
     /// `GET /outbox`.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn outbox(&self) -> Result<Answer, Refusal> {
         let now = self.now();
         let Found { figures, endpoints } = self

@@ -100,9 +100,6 @@ impl App {
     }
 
     /// `GET /endpoint-recoveries/:id`. Recoveries of a deleted endpoint can still be read.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn recovery_get(&self, holder: impl Into<Holder>, id: RecoveryId) -> Result<Answer, Refusal> {
         let tenant = holder.into().tenant;
         let found = self.read(move |tx| Box::pin(async move { tx.recovery_get(&tenant, &id).await })).await?;

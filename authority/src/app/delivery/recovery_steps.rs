@@ -34,9 +34,6 @@ pub enum Advanced {
 
 impl App {
     /// Up to `limit` running recoveries of all merchants, after `after`.
-    ///
-    /// # Errors
-    /// What the store reports.
     pub async fn recoveries_running(
         &self,
         after: Option<&Recovery>,

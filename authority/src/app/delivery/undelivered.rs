@@ -58,9 +58,6 @@ struct Walked {
 
 impl App {
     /// `GET /webhook-endpoints/:id/undelivered`: newest first. The request's filter names the endpoint.
-    ///
-    /// # Errors
-    /// `not_found`; `invalid_cursor`.
     pub async fn undelivered_list(
         &self,
         tenant: &Tenant,

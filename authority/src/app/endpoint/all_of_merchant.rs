@@ -9,9 +9,6 @@ use crate::app::lists::written;
 
 impl App {
     /// Every endpoint of the tenant as JSON text, newest first.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn endpoints_of(&self, tenant: Tenant) -> Result<Vec<String>, Refusal> {
         let read = self.read_list(move |tx| {
             Box::pin(async move { tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await })

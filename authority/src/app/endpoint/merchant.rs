@@ -191,9 +191,6 @@ impl App {
     }
 
     /// `GET /webhook-endpoints/:id`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn endpoint_get(&self, holder: impl Into<Holder>, id: EndpointId) -> Result<Answer, Refusal> {
         let tenant = holder.into().tenant;
         let found = self.read(move |tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await })).await?;
@@ -201,9 +198,6 @@ impl App {
     }
 
     /// `GET /webhook-endpoints`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn endpoints_list(
         &self,
         caller: &Caller,

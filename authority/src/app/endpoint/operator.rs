@@ -20,9 +20,6 @@ use crate::app::{Answer, App, Mutation};
 
 impl App {
     /// `GET /webhook-endpoints/:id` of any merchant, deleted endpoints included.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn endpoint_find(&self, id: EndpointId) -> Result<Answer, Refusal> {
         let found = self.read(move |tx| Box::pin(async move { tx.endpoint_find(&id).await })).await?;
         shown(found.ok_or_else(EndpointId::missing)?, self.now())

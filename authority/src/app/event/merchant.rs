@@ -13,9 +13,6 @@ use crate::app::{Answer, App};
 
 impl App {
     /// `GET /events/:event`: the stored bytes.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn event_get(&self, caller: &Caller, id: EventId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let body = self.read(move |tx| Box::pin(async move { tx.event_body(&tenant, &id).await })).await?;
@@ -74,9 +71,6 @@ impl App {
     }
 
     /// The last sequence of a stream; 0 when it has no events.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn stream_end(&self, tenant: &Tenant) -> Result<i64, Refusal> {
         let tenant = tenant.clone();
         let range = self.read(move |tx| Box::pin(async move { tx.stream_range(&tenant).await })).await?;
@@ -85,9 +79,6 @@ impl App {
 
     /// Up to `limit` events after the sequence `after`, as (sequence, stored bytes): for tools with direct
     /// database access, which need no cursor.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn events_after(
         &self,
         tenant: &Tenant,

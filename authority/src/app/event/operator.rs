@@ -15,9 +15,6 @@ use crate::app::{Answer, App};
 
 impl App {
     /// `GET /events` of all merchants.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn all_events_list(&self, request: &ListRequest) -> Result<List, Refusal> {
         self.operator_list(ListKind::OperatorEvents, EventId::PREFIX, request, Ok, move |tx, of| {
             Box::pin(async move { Ok(tx.all_events_page(of.before.as_deref(), of.rows).await?) })
@@ -26,9 +23,6 @@ impl App {
     }
 
     /// `GET /events?merchant=…&mode=…`.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn stream_list(
         &self,
         request: &ListRequest,
@@ -42,9 +36,6 @@ impl App {
     }
 
     /// `GET /events/:id` of any merchant: the stored bytes.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn event_find(&self, id: EventId) -> Result<Answer, Refusal> {
         let body = self.read(move |tx| Box::pin(async move { tx.event_find(&id).await })).await?;
         Ok(Answer::new(200, body.ok_or_else(EventId::missing)?))

@@ -164,9 +164,6 @@ impl App {
     }
 
     /// `GET /merchants/:m/api-keys`: newest first.
-    ///
-    /// # Errors
-    /// `not_found`; `invalid_cursor`.
     pub async fn api_keys_list(
         &self,
         request: &ListRequest,

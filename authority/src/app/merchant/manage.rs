@@ -90,18 +90,12 @@ impl App {
     }
 
     /// `GET /merchants/:m`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn merchant_get(&self, id: MerchantId) -> Result<Answer, Refusal> {
         let found = self.read(move |tx| Box::pin(async move { tx.merchant_get(&id).await })).await?;
         answer(200, &found.ok_or_else(MerchantId::missing)?, self.rates.load().as_deref())
     }
 
     /// `GET /merchants`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn merchants_list(
         &self,
         request: &ListRequest,

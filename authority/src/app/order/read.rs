@@ -14,17 +14,11 @@ use crate::app::{Answer, App, Owner};
 
 impl App {
     /// `GET /orders/:order`: returns the stored text unchanged.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn order_get(&self, caller: &Caller, number: OrderNumber) -> Result<Answer, Refusal> {
         self.order_read(Ok(caller.tenant.clone()), Ok(number)).await
     }
 
     /// The same for the operator, whose path names the tenant.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn order_read(
         &self,
         tenant: Named<Tenant>,
@@ -37,9 +31,6 @@ impl App {
     }
 
     /// `GET /orders`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn orders_list(
         &self,
         tenant: &Tenant,

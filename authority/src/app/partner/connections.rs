@@ -122,9 +122,6 @@ impl App {
     }
 
     /// `GET /partner-connections/:id`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn connection_get(&self, caller: &Caller, id: ConnectionId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let read = self.read(move |tx| Box::pin(async move { tx.connection_get(&tenant, &id).await }));
@@ -132,9 +129,6 @@ impl App {
     }
 
     /// `GET /partner-connections`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn connections_list(
         &self,
         caller: &Caller,

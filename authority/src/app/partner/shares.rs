@@ -82,9 +82,6 @@ impl App {
     }
 
     /// `GET /order-shares`: those that the merchant owns, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn shares_list(
         &self,
         caller: &Caller,
@@ -98,9 +95,6 @@ impl App {
     }
 
     /// `GET /partner-orders/:share`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn partner_order_get(&self, caller: &Caller, id: Named<ShareId>) -> Result<Answer, Refusal> {
         let missing = || Refusal::not_found("partner order");
         let (tenant, id) = (caller.tenant.clone(), id.map_err(|_| missing())?);
@@ -110,9 +104,6 @@ impl App {
     }
 
     /// `GET /partner-orders`: the orders shared with the merchant, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn partner_orders_list(
         &self,
         caller: &Caller,

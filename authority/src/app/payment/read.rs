@@ -35,9 +35,6 @@ impl<'a> From<&'a FoundPayment> for OperatorView<'a> {
 
 impl App {
     /// `GET /payments/:payment`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn payment_get(&self, caller: &Caller, id: PaymentId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let found = self.read(move |tx| Box::pin(async move { tx.payment_body(&tenant, &id).await })).await?;
@@ -46,9 +43,6 @@ impl App {
     }
 
     /// `GET /payments`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn payments_list(
         &self,
         caller: &Caller,
@@ -62,9 +56,6 @@ impl App {
     }
 
     /// `GET /payments/:payment` of the operator API.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn payment_find(&self, id: PaymentId) -> Result<Answer, Refusal> {
         let found = self.read(move |tx| Box::pin(async move { tx.payment_find(&id).await })).await?;
         let (tenant, payment) = found.ok_or_else(PaymentId::missing)?;
@@ -73,9 +64,6 @@ impl App {
     }
 
     /// `GET /payments` of the operator API: of all merchants, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn payments_everywhere(
         &self,
         request: &ListRequest,

@@ -21,9 +21,6 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 
 impl App {
     /// The merchant's endpoints with their figures, newest first.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_overview(
         &self,
         caller: &Caller,
@@ -45,9 +42,6 @@ impl App {
     }
 
     /// How many events each of the last 24 hours had, oldest first; each hour by its beginning.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_events_by_hour(&self, caller: &Caller) -> Result<Vec<(Timestamp, i64)>, Refusal> {
         let (tenant, now) = (caller.tenant.clone(), self.now().as_ms());
         let this_hour = now - now.rem_euclid(HOUR_MS);
@@ -66,9 +60,6 @@ impl App {
     }
 
     /// What became of one event at the merchant's endpoints.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn portal_event(&self, caller: &Caller, id: EventId) -> Result<EventHistory, Refusal> {
         let tenant = caller.tenant.clone();
         self.store

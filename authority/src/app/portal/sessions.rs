@@ -113,18 +113,12 @@ impl App {
     }
 
     /// Whether a link can still be opened. Asking changes nothing.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_link_works(&self, link: &str) -> Result<bool, Refusal> {
         let Some(secret) = SessionSecret::read(link) else { return Ok(false) };
         Ok(self.portal_found(secret.hash(LINK)).await?.is_some())
     }
 
     /// Opens a link; what the cookie is to hold. `None` when it was used or has ended.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_open(
         &self,
         link: &str,
@@ -154,9 +148,6 @@ impl App {
     }
 
     /// The session that a cookie names, if it is running.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_session(&self, cookie: &str) -> Result<Option<PortalVisitor>, Refusal> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let Some(FoundPortalSession { session, merchant, .. }) =
@@ -174,9 +165,6 @@ impl App {
     }
 
     /// Ends a session.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_sign_out(
         &self,
         visitor: &PortalVisitor,

@@ -40,9 +40,6 @@ impl<'a> From<&'a FoundRefund> for OperatorView<'a> {
 
 impl App {
     /// `GET /refunds/:refund` of the merchant API: returns the stored text unchanged.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn refund_get(&self, caller: &Caller, id: RefundId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let found = self.read(move |tx| Box::pin(async move { tx.refund_body(&tenant, &id).await })).await?;
@@ -50,9 +47,6 @@ impl App {
     }
 
     /// `GET /refunds` of the merchant API: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn refunds_list(
         &self,
         caller: &Caller,
@@ -66,9 +60,6 @@ impl App {
     }
 
     /// `GET /refunds/:refund` of the operator API.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn refund_find(&self, id: RefundId) -> Result<Answer, Refusal> {
         let found = self.read(move |tx| Box::pin(async move { tx.refund_find(&id).await })).await?;
         let found = found.ok_or_else(RefundId::missing)?;
@@ -76,9 +67,6 @@ impl App {
     }
 
     /// `GET /refunds` of the operator API: of all merchants, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn refunds_everywhere(
         &self,
         request: &ListRequest,

@@ -67,9 +67,6 @@ impl ClockView {
 
 impl App {
     /// `GET /clock`.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn sandbox_clock_get(&self, whose: Owner) -> Result<Answer, Refusal> {
         Answer::record(200, &ClockView::of(&self.sandbox_clock(&whose.tenant).await?))
     }

@@ -21,9 +21,6 @@ use crate::app::{App, Owner, refund};
 
 impl App {
     /// Open refunds that advance automatically, by id, after `after`; at most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn sandbox_refunds_moving(
         &self,
         after: Option<RefundId>,

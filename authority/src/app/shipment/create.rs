@@ -55,9 +55,6 @@ impl App {
     }
 
     /// `GET /orders/:order/shipments`: newest first. The request's filter names the order.
-    ///
-    /// # Errors
-    /// `not_found`; `invalid_cursor`.
     pub async fn shipments_list(
         &self,
         caller: &Caller,
@@ -75,9 +72,6 @@ impl App {
     }
 
     /// `GET /shipments/:shipment`.
-    ///
-    /// # Errors
-    /// `not_found`.
     pub async fn shipment_get(&self, caller: &Caller, id: ShipmentId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let found =

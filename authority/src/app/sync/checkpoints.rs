@@ -67,9 +67,6 @@ impl App {
     }
 
     /// `GET /sync/checkpoints`: newest first. An empty `streams` means both.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn checkpoints_list(
         &self,
         caller: &Caller,

@@ -14,9 +14,6 @@ use crate::app::lists::{List, ListRequest, rows_wanted};
 
 impl App {
     /// `GET /sync/orders`: oldest change first, with `resume_cursor` on every page.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn order_feed(&self, caller: &Caller, request: &ListRequest) -> Result<List, Refusal> {
         let after = self.position(ListKind::SyncOrders, &caller.tenant, request)?.unwrap_or(0);
         let (tenant, wanted) = (caller.tenant.clone(), rows_wanted(request));

@@ -54,10 +54,7 @@ where
         let shown = W::endpoint(&visit, &id).await?;
         match form_of(&visit, &form, shown).await {
             Ok(what) => Ok(done(&W::SITE.links.record("endpoints", &id), what)),
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -100,10 +97,7 @@ async fn rotate<W: KeepsEndpoints>(
         let shown = W::endpoint(&visit, &id).await?;
         match rotated(&visit, &form, &shown).await {
             Ok(answer) => secret_page(&visit, &answer, "rotated"),
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await

@@ -67,10 +67,7 @@ async fn delete<W: KeepsEndpoints>(
         let mutation = visit.mutation("endpoints.delete", &form);
         match visit.app.endpoint_delete(holder, mutation, EndpointId::named(&id)).await {
             Ok(_) => Ok(done(&W::after_deletion(&id), "deleted")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     })
     .await

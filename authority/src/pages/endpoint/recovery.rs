@@ -79,10 +79,7 @@ async fn count<W: KeepsEndpoints>(
                     complete: found.get("complete") == Some(&Value::Bool(true)),
                 })
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -107,10 +104,7 @@ async fn recover<W: KeepsEndpoints>(
                 let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
                 Ok(done(&path, "recovering"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -131,10 +125,7 @@ async fn cancel<W: KeepsEndpoints>(
                 let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
                 Ok(done(&path, "recovery-cancelled"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await

@@ -108,8 +108,7 @@ async fn a_database_at_work_is_sound(database: Database) {
 }
 
 async fn a_killed_service_leaves_a_sound_database(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "killed").await;
+    let (mut authority, merchant) = Merchant::on(database, "killed").await;
     for round in 0..3 {
         let writes = (0..16).map(|n| {
             let call = merchant.operator.call(Method::POST, &merchant.platform_path("checkouts"));

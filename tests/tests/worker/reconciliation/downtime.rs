@@ -31,8 +31,7 @@ async fn make_events(merchant: &Merchant, count: usize) {
 /// Contract 11.3: 250 events missed, three pages, crash between processing and saving the cursor.
 #[tokio::test]
 async fn reconciliation_after_downtime() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "reconciled").await;
+    let (authority, merchant) = Merchant::alone("reconciled").await;
     make_events(&merchant, 250).await;
     let api = format!("http://{}", authority.merchant_address());
     let state = State::new();
