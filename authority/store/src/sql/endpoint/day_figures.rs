@@ -1,9 +1,9 @@
 //! Recent events, attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and
-//! for each shard one for the attempts at all endpoints and one for the events, so that transactions of different
-//! shards never write the same row.
+//! for each shard one per five minutes for the attempts at all endpoints and one per hour for the events, so that
+//! transactions of different shards never write the same row.
 //!
 //! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
-//! minutes in which the day began. Housekeeping removes older rows.
+//! minutes in which the day began; that of the events with the hour. Housekeeping removes older rows.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,11 @@ use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
-/// Milliseconds that one row covers.
+/// Milliseconds that one row of attempts covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
+
+/// Milliseconds that one row of events covers.
+pub(crate) const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// Keys of the rows for all endpoints of a shard begin with this.
 pub(crate) const SHARDS: &str = "shard/";
@@ -44,8 +47,12 @@ static FIGURES: Table = Table {
 /// Attempts, those that failed, deliveries given up.
 pub(crate) type Lately = (i64, i64, i64);
 
-fn span(at: Timestamp) -> i64 {
+pub(crate) fn span(at: Timestamp) -> i64 {
     at.as_ms() - at.as_ms().rem_euclid(SPAN_MS)
+}
+
+pub(crate) fn hour(at: Timestamp) -> i64 {
+    at.as_ms() - at.as_ms().rem_euclid(HOUR_MS)
 }
 
 impl Tx {
@@ -72,10 +79,10 @@ impl Tx {
     /// Counts events that are about to be written.
     pub(crate) fn count_events(&mut self, events: &[NewEvent]) {
         let key = format!("{EVENTS}{}", self.own_shard());
-        for of_one_time in events.chunk_by(|a, b| span(a.created_at) == span(b.created_at)) {
+        for of_one_time in events.chunk_by(|a, b| hour(a.created_at) == hour(b.created_at)) {
             if let [event, ..] = of_one_time {
                 let count = i64::try_from(of_one_time.len()).unwrap_or(i64::MAX);
-                self.count(&key, span(event.created_at), (count, 0, 0));
+                self.count(&key, hour(event.created_at), (count, 0, 0));
             }
         }
     }
@@ -90,6 +97,11 @@ impl Tx {
             let keys = [format!("figures {owner} {since}")];
             self.conn.buffer(&FIGURES, keys, row!(owner, since, attempts, failed, given_up));
         }
+    }
+
+    /// Deliveries that failed for good since the five minutes of `since`.
+    pub async fn failed_since(&mut self, since: Timestamp) -> Result<i64> {
+        Ok(self.counted_since(None, since).await?.2)
     }
 
     /// The counts of an endpoint since `since`; of all endpoints without one.
