@@ -27,7 +27,7 @@ pub(in crate::app) struct Outbox<'a> {
     due_now: i64,
     /// Of these, those whose next attempt is later.
     scheduled_retries: i64,
-    /// Deliveries that failed within 24 hours.
+    /// Deliveries that failed within 24 hours, which begin with the hour (of the clock) in which they began.
     failed_24h: i64,
     /// When the oldest delivery that has not ended was created.
     oldest_pending_at: Option<Timestamp>,

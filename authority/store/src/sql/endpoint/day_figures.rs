@@ -1,9 +1,9 @@
 //! Recent events, attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and
-//! for each shard one per five minutes for the attempts at all endpoints and one per hour for the events, so that
-//! transactions of different shards never write the same row.
+//! for each shard and hour one for the attempts at all endpoints and one for the events, so that transactions of
+//! different shards never write the same row.
 //!
-//! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
-//! minutes in which the day began; that of the events with the hour. Housekeeping removes older rows.
+//! So the figures of a day cost a few hundred rows of an endpoint, and two thousand of all, however much was sent in
+//! it. The window begins with the five minutes, or the hour, in which the day began. Housekeeping removes older rows.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
-/// Milliseconds that one row of attempts covers.
+/// Milliseconds that one row of an endpoint covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
 
-/// Milliseconds that one row of events covers.
+/// Milliseconds that one row of a shard covers.
 pub(crate) const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// Keys of the rows for all endpoints of a shard begin with this.
@@ -47,7 +47,7 @@ static FIGURES: Table = Table {
 /// Attempts, those that failed, deliveries given up.
 pub(crate) type Lately = (i64, i64, i64);
 
-pub(crate) fn span(at: Timestamp) -> i64 {
+fn span(at: Timestamp) -> i64 {
     at.as_ms() - at.as_ms().rem_euclid(SPAN_MS)
 }
 
@@ -63,11 +63,13 @@ impl Tx {
         for WrittenOutcome { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
-            for owner in [settlement.endpoint_id.as_str(), everybody.as_str()] {
-                let tried = counted.entry((owner, span(settlement.started_at))).or_default();
+            let of: [(&str, fn(Timestamp) -> i64); 2] =
+                [(settlement.endpoint_id.as_str(), span), (&everybody, hour)];
+            for (owner, row) in of {
+                let tried = counted.entry((owner, row(settlement.started_at))).or_default();
                 tried.0 += 1;
                 tried.1 += failed;
-                let ended = counted.entry((owner, span(settlement.finished_at))).or_default();
+                let ended = counted.entry((owner, row(settlement.finished_at))).or_default();
                 ended.2 += given_up;
             }
         }
@@ -99,7 +101,7 @@ impl Tx {
         }
     }
 
-    /// Deliveries that failed for good since the five minutes of `since`.
+    /// Deliveries that failed for good since the hour of `since`.
     pub async fn failed_since(&mut self, since: Timestamp) -> Result<i64> {
         Ok(self.counted_since(None, since).await?.2)
     }
@@ -115,7 +117,8 @@ impl Tx {
             "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
                  CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE +since >= ",
         );
-        query.push_bind(span(since)).push(" AND endpoint_id ");
+        let begin = endpoint.map_or_else(|| hour(since), |_| span(since));
+        query.push_bind(begin).push(" AND endpoint_id ");
         match endpoint {
             Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
             None => query.push(">= ").push_bind(SHARDS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),

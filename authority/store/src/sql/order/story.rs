@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::delivery::history::attempt;
-use crate::sql::endpoint::day_figures::{ENDPOINTS, EVENTS, HOUR_MS, hour, span};
+use crate::sql::endpoint::day_figures::{ENDPOINTS, EVENTS, HOUR_MS, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
@@ -93,8 +93,8 @@ impl Tx {
         query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
     }
 
-    /// What was sent since the five minutes of `since`, to one endpoint or to all, and what happened since its hour,
-    /// hour by hour. Hours in which nothing happened are absent.
+    /// What happened and was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which
+    /// nothing happened are absent.
     pub async fn hours_since(
         &mut self,
         endpoint: Option<&EndpointId>,
@@ -106,10 +106,9 @@ impl Tx {
                  CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
                  CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \
                  CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
-                 CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures \
-             WHERE +since >= CASE WHEN endpoint_id < 'shard/' THEN ",
+                 CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
         );
-        query.push_bind(hour(since)).push(" ELSE ").push_bind(span(since)).push(" END AND endpoint_id ");
+        query.push_bind(hour(since)).push(" AND endpoint_id ");
         match endpoint {
             Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
             None => query.push(">= ").push_bind(EVENTS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),
