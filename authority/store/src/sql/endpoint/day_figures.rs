@@ -63,14 +63,16 @@ impl Tx {
         for WrittenOutcome { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
-            let of: [(&str, fn(Timestamp) -> i64); 2] =
-                [(settlement.endpoint_id.as_str(), span), (&everybody, hour)];
-            for (owner, row) in of {
-                let tried = counted.entry((owner, row(settlement.started_at))).or_default();
+            let endpoint = settlement.endpoint_id.as_str();
+            let (started_at, finished_at) = (settlement.started_at, settlement.finished_at);
+            for (owner, started, finished) in [
+                (endpoint, span(started_at), span(finished_at)),
+                (&everybody, hour(started_at), hour(finished_at)),
+            ] {
+                let tried = counted.entry((owner, started)).or_default();
                 tried.0 += 1;
                 tried.1 += failed;
-                let ended = counted.entry((owner, row(settlement.finished_at))).or_default();
-                ended.2 += given_up;
+                counted.entry((owner, finished)).or_default().2 += given_up;
             }
         }
         for ((owner, since), counts) in counted {
