@@ -4,9 +4,9 @@
 //! transition of the domain, commits rows, events and deliveries together, and returns the [`Answer`]. It names no
 //! HTTP type: the same functions serve the merchant API, the operator API and the command line.
 //!
-//! Every use case may refuse with what the store reports, a list with `invalid_cursor`, and one that names a record with
-//! `not_found`. `# Errors` says what else a function refuses with. All codes of a request stand once, at the operation
-//! beside its handler, and a debug build stops at any other.
+//! Every use case may refuse with what the store reports, a list with `invalid_cursor`, and one that names a record
+//! with `not_found`. `# Errors` says what else a function refuses with. All codes of a request stand once, at the
+//! operation beside its handler, and a debug build stops at any other.
 
 pub mod access;
 pub mod alerts;

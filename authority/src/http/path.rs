@@ -1,7 +1,7 @@
 //! The names in a path: a merchant and mode, an order's number, a record's id.
 //!
-//! A name that is malformed or does not decode names no record. A request that reads is refused for it at once; one that
-//! writes when its turn has come (contract 4.2 row 13), so it asks for a [`Named`].
+//! A name that is malformed or does not decode names no record. A request that reads is refused for it at once; one
+//! that writes when its turn has come (contract 4.2 row 13), so it asks for a [`Named`].
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{

@@ -1,4 +1,5 @@
-//! An endpoint that keeps failing for five days is given up by time alone too (contract 7.5, 15.6). By attempts it is A12.
+//! An endpoint that keeps failing for five days is given up by time alone too (contract 7.5, 15.6). By attempts it is
+//! A12.
 
 use std::sync::Arc;
 

@@ -39,7 +39,7 @@ impl App {
         self.read_list(move |tx| {
             Box::pin(async move {
                 Ok(Overview {
-                    outbox: tx.outbox(now, since, NAMED).await?,
+                    outbox: tx.outbox(now, NAMED).await?,
                     troubled: tx.endpoints_in_trouble(NAMED).await?,
                     hours: tx.hours_since(None, since).await?,
                 })

@@ -1,9 +1,9 @@
 //! Recent events, attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and
-//! for each shard one for the attempts at all endpoints and one for the events, so that transactions of different
-//! shards never write the same row.
+//! for each shard and hour one for the attempts at all endpoints and one for the events, so that transactions of
+//! different shards never write the same row.
 //!
-//! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
-//! minutes in which the day began. Housekeeping removes older rows.
+//! So the figures of a day cost a few hundred rows of an endpoint, and two thousand of all, however much was sent in
+//! it. The window begins with the five minutes, or the hour, in which the day began. Housekeeping removes older rows.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,11 @@ use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
-/// Milliseconds that one row covers.
+/// Milliseconds that one row of an endpoint covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
+
+/// Milliseconds that one row of a shard covers.
+pub(crate) const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// Keys of the rows for all endpoints of a shard begin with this.
 pub(crate) const SHARDS: &str = "shard/";
@@ -48,6 +51,10 @@ fn span(at: Timestamp) -> i64 {
     at.as_ms() - at.as_ms().rem_euclid(SPAN_MS)
 }
 
+pub(crate) fn hour(at: Timestamp) -> i64 {
+    at.as_ms() - at.as_ms().rem_euclid(HOUR_MS)
+}
+
 impl Tx {
     /// Counts what was just settled.
     pub(crate) fn count_settled(&mut self, written: &[WrittenOutcome<'_>]) {
@@ -56,12 +63,16 @@ impl Tx {
         for WrittenOutcome { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
-            for owner in [settlement.endpoint_id.as_str(), everybody.as_str()] {
-                let tried = counted.entry((owner, span(settlement.started_at))).or_default();
+            let endpoint = settlement.endpoint_id.as_str();
+            let (started_at, finished_at) = (settlement.started_at, settlement.finished_at);
+            for (owner, started, finished) in [
+                (endpoint, span(started_at), span(finished_at)),
+                (&everybody, hour(started_at), hour(finished_at)),
+            ] {
+                let tried = counted.entry((owner, started)).or_default();
                 tried.0 += 1;
                 tried.1 += failed;
-                let ended = counted.entry((owner, span(settlement.finished_at))).or_default();
-                ended.2 += given_up;
+                counted.entry((owner, finished)).or_default().2 += given_up;
             }
         }
         for ((owner, since), counts) in counted {
@@ -72,10 +83,10 @@ impl Tx {
     /// Counts events that are about to be written.
     pub(crate) fn count_events(&mut self, events: &[NewEvent]) {
         let key = format!("{EVENTS}{}", self.own_shard());
-        for of_one_time in events.chunk_by(|a, b| span(a.created_at) == span(b.created_at)) {
+        for of_one_time in events.chunk_by(|a, b| hour(a.created_at) == hour(b.created_at)) {
             if let [event, ..] = of_one_time {
                 let count = i64::try_from(of_one_time.len()).unwrap_or(i64::MAX);
-                self.count(&key, span(event.created_at), (count, 0, 0));
+                self.count(&key, hour(event.created_at), (count, 0, 0));
             }
         }
     }
@@ -92,6 +103,11 @@ impl Tx {
         }
     }
 
+    /// Deliveries that failed for good since the hour of `since`.
+    pub async fn failed_since(&mut self, since: Timestamp) -> Result<i64> {
+        Ok(self.counted_since(None, since).await?.2)
+    }
+
     /// The counts of an endpoint since `since`; of all endpoints without one.
     pub(crate) async fn counted_since(
         &mut self,
@@ -103,7 +119,8 @@ impl Tx {
             "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
                  CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE +since >= ",
         );
-        query.push_bind(span(since)).push(" AND endpoint_id ");
+        let begin = endpoint.map_or_else(|| hour(since), |_| span(since));
+        query.push_bind(begin).push(" AND endpoint_id ");
         match endpoint {
             Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
             None => query.push(">= ").push_bind(SHARDS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),

@@ -23,12 +23,12 @@ const OF_ENDPOINTS: &str = "SELECT e.id, e.resource_version, e.status, e.health_
      FROM webhook_endpoints e WHERE e.merchant_id = $1 AND e.livemode = $2 AND e.deleted_at IS NULL \
      ORDER BY e.created_sequence";
 
-/// Ten minutes: the newest three rows of each shard, each shard's by itself. The index of ages has the rows of every
-/// endpoint.
+/// An hour and ten minutes: the newest two rows of each shard, each shard's by itself. The index of ages has the rows
+/// of every endpoint.
 const ATTEMPTS: &str = "WITH RECURSIVE shards (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM shards WHERE n < 64) \
      SELECT MAX(f.since), CAST(SUM(f.attempts + f.failed_deliveries) AS BIGINT) FROM shards \
          JOIN endpoint_figures f ON f.endpoint_id = 'shard/' || CAST(n AS TEXT) \
-     WHERE f.since >= (SELECT MAX(since) FROM endpoint_figures) - 600000";
+     WHERE f.since >= (SELECT MAX(since) FROM endpoint_figures) - 4200000";
 
 /// More than one, because ids of transactions that end in another order than they began are not in the order of their
 /// ends.

@@ -9,7 +9,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::delivery::history::attempt;
-use crate::sql::endpoint::day_figures::{ENDPOINTS, EVENTS};
+use crate::sql::endpoint::day_figures::{ENDPOINTS, EVENTS, HOUR_MS, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
@@ -29,8 +29,6 @@ pub struct HourFigures {
     /// Deliveries that failed for good.
     pub failed_deliveries: i64,
 }
-
-const HOUR_MS: i64 = 60 * 60 * 1000;
 
 impl Tx {
     /// The newest `limit` events of a stream before the sequence `before` about any of these records (order numbers or
@@ -95,14 +93,13 @@ impl Tx {
         query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
     }
 
-    /// What was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which nothing
-    /// happened are absent.
+    /// What happened and was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which
+    /// nothing happened are absent.
     pub async fn hours_since(
         &mut self,
         endpoint: Option<&EndpointId>,
         since: Timestamp,
     ) -> Result<Vec<HourFigures>> {
-        let begin = since.as_ms() - since.as_ms().rem_euclid(HOUR_MS);
         // The sign keeps planners from the index of ages, which has the rows of all endpoints.
         let mut query = Query::new(
             "SELECT since / 3600000 AS hour, \
@@ -111,7 +108,7 @@ impl Tx {
                  CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
                  CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
         );
-        query.push_bind(begin).push(" AND endpoint_id ");
+        query.push_bind(hour(since)).push(" AND endpoint_id ");
         match endpoint {
             Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
             None => query.push(">= ").push_bind(EVENTS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),
