@@ -19,6 +19,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -102,23 +103,28 @@ pub(super) trait Actor: Send + Sized + 'static {
     fn author(&self) -> Option<Author>;
 
     /// Runs the shared checks of this API, then `act`.
-    fn enter<F, Fut>(state: AppState, request: Request, act: F) -> impl Future<Output = Response> + Send
-    where
-        F: FnOnce(App, AuthorizedRequest<Self>) -> Fut + Send,
-        Fut: Future<Output = Result<Reply, Refusal>> + Send;
+    fn enter(
+        state: AppState,
+        request: Request,
+        act: Act<Self>,
+    ) -> impl Future<Output = Response> + Send + 'static;
 }
+
+/// A handler's function without its type, so that the shared checks are compiled once and not for each operation.
+pub(super) type Act<C> =
+    Arc<dyn Fn(App, AuthorizedRequest<C>) -> BoxFuture<'static, Result<Reply, Refusal>> + Send + Sync>;
 
 impl Actor for Caller {
     fn author(&self) -> Option<Author> {
         None
     }
 
-    async fn enter<F, Fut>(state: AppState, request: Request, act: F) -> Response
-    where
-        F: FnOnce(App, AuthorizedRequest<Self>) -> Fut + Send,
-        Fut: Future<Output = Result<Reply, Refusal>> + Send,
-    {
-        merchant(state, request, act).await
+    fn enter(
+        state: AppState,
+        request: Request,
+        act: Act<Self>,
+    ) -> impl Future<Output = Response> + Send + 'static {
+        merchant(state, request, act)
     }
 }
 
@@ -127,12 +133,12 @@ impl Actor for Operator {
         Some(Author::Operator(self.key_id.clone()))
     }
 
-    async fn enter<F, Fut>(state: AppState, request: Request, act: F) -> Response
-    where
-        F: FnOnce(App, AuthorizedRequest<Self>) -> Fut + Send,
-        Fut: Future<Output = Result<Reply, Refusal>> + Send,
-    {
-        operator(state, request, act).await
+    fn enter(
+        state: AppState,
+        request: Request,
+        act: Act<Self>,
+    ) -> impl Future<Output = Response> + Send + 'static {
+        operator(state, request, act)
     }
 }
 
@@ -192,11 +198,7 @@ impl From<List> for Reply {
 }
 
 /// Runs an operation of the merchant API, or of the sandbox, which needs a test key and no scope.
-async fn merchant<F, Fut>(state: AppState, request: Request, act: F) -> Response
-where
-    F: FnOnce(App, AuthorizedRequest<Caller>) -> Fut,
-    Fut: Future<Output = Result<Reply, Refusal>>,
-{
+async fn merchant(state: AppState, request: Request, act: Act<Caller>) -> Response {
     let (parts, body) = request.into_parts();
     let Some(operation) = operation_of(&parts) else { return undescribed() };
     let unsent = Arc::clone(&state.unsent);
@@ -228,11 +230,7 @@ where
 
 /// Runs an operation of the operator API. Valid operator keys have no rate limits, because this API is never
 /// reachable from outside. Invalid keys have one.
-async fn operator<F, Fut>(state: AppState, request: Request, act: F) -> Response
-where
-    F: FnOnce(App, AuthorizedRequest<Operator>) -> Fut,
-    Fut: Future<Output = Result<Reply, Refusal>>,
-{
+async fn operator(state: AppState, request: Request, act: Act<Operator>) -> Response {
     let (parts, body) = request.into_parts();
     let Some(operation) = operation_of(&parts) else { return undescribed() };
     let found = match bearer::read(&parts.headers) {

@@ -4,6 +4,8 @@
 //! operation to [`super::entry`]. The added operations can be listed, so that the description covers exactly the
 //! existing routes.
 
+use std::sync::Arc;
+
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -11,7 +13,7 @@ use axum::handler::Handler;
 use axum::routing::on;
 use serde_json::Value;
 
-use super::entry::{Actor, AppState, AuthorizedRequest, Reply};
+use super::entry::{Act, Actor, AppState, AuthorizedRequest, Reply};
 use super::list_query::list_request;
 use super::operation::Operation;
 use super::path::FromPath;
@@ -116,6 +118,10 @@ impl Routes {
         F: FnOnce(App, AuthorizedRequest<C>) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Reply, Refusal>> + Send + 'static,
     {
+        self.checked(operation, Arc::new(move |app, request| Box::pin((act.clone())(app, request))))
+    }
+
+    fn checked<C: Actor>(self, operation: &'static Operation, act: Act<C>) -> Self {
         self.add(operation, |State(state): State<AppState>, request: Request| C::enter(state, request, act))
     }
 
