@@ -112,7 +112,7 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
         Some(Step::Thin(event)) => {
             let gone = store
                 .write_with(turns, move |tx: &mut Tx| {
-                    Box::pin(async move { tx.retention_thin(&event.id, ROWS_MAX / 2).await })
+                    Box::pin(async move { tx.retention_thin(&tenant, &event.id, ROWS_MAX / 2).await })
                 })
                 .await
                 .map_err(|error: StoreError| error)?;

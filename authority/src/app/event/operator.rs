@@ -54,6 +54,7 @@ impl App {
             .read(move |tx: &mut Tx| Box::pin(async move { tx.event_find(&id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))
+        let (_, body) = body.ok_or_else(|| Refusal::not_found("event"))?;
+        Ok(Answer::new(200, body))
     }
 }

@@ -79,7 +79,7 @@ impl App {
         let id = id.ok_or_else(missing)?;
         let found: Option<(Tenant, Payment)> = self
             .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_find(&id).await }))
+            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_owned(&id).await }))
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
         let (tenant, payment) = found.ok_or_else(missing)?;

@@ -10,7 +10,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 
 use super::connection::{PostgresWriting, connect};
 use super::indexes;
-use crate::migrations::{self, FOUND, Found};
+use crate::migrations::{self, FOUND, Found, Known};
 use crate::store_url::ServerUrl;
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};
@@ -75,7 +75,7 @@ pub(crate) struct Postgres {
 pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
     let options = options(url)?;
     let mut conn = connect(&options.clone().options(WRITER_PLANS)).await?;
-    let known = known_version();
+    let known = known().newest;
     let found = schema(&mut conn).await?.refuse_breaking(known)?.newest;
     if found < known {
         return Err(StoreError::OutdatedSchema { found, known });
@@ -114,7 +114,7 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
 /// the table waits behind it. Then indexes are built that nobody waits for.
 pub(crate) async fn migrate(url: &ServerUrl) -> Result<()> {
     let mut conn = connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?;
-    schema(&mut conn).await?.refuse_breaking(known_version())?;
+    schema(&mut conn).await?.refuse_breaking(known().newest)?;
     let mut tries = 0;
     loop {
         // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
@@ -165,12 +165,12 @@ async fn schema(conn: &mut PgConnection) -> Result<Found> {
     if !has_table {
         return Ok(Found::default());
     }
-    Ok(Found::new(sqlx::query_as(FOUND).bind(known_version()).fetch_one(conn).await?))
+    Ok(Found::new(sqlx::query_as(FOUND).bind(known().newest).bind(known().first).fetch_one(conn).await?))
 }
 
-/// The schema version this program knows: its newest migration.
-pub(crate) fn known_version() -> i64 {
-    migrations::newest(&migrations::POSTGRES)
+/// The schema that this program knows.
+pub(crate) fn known() -> Known {
+    migrations::known(&migrations::POSTGRES)
 }
 
 #[cfg(test)]

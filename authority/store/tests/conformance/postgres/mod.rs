@@ -6,7 +6,6 @@ mod lost;
 mod opening;
 mod restart;
 mod turns;
-mod upgrade;
 
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::postgres::PgConnectOptions;

@@ -3,7 +3,6 @@
 mod full_disk;
 mod opening;
 mod sharing;
-mod upgrade;
 
 use std::path::PathBuf;
 
