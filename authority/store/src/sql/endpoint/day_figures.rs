@@ -21,7 +21,7 @@ use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// Milliseconds that one row covers.
-const SPAN_MS: i64 = 5 * 60 * 1000;
+pub(crate) const SPAN_MS: i64 = 5 * 60 * 1000;
 
 /// The key of a shard's rows for all its endpoints. Ids of endpoints begin with `we_`.
 pub(crate) const SHARD: &str = "shard";

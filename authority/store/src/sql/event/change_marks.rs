@@ -12,6 +12,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
+use crate::sql::endpoint::day_figures::SPAN_MS;
 use crate::sql::transaction::Tx;
 
 /// Attempts are counted where they began: no attempt that has just ended began before the newest three rows.
@@ -24,13 +25,6 @@ const OF_ENDPOINTS: &str = "SELECT e.id, e.resource_version, e.status, e.health_
          WHERE r.shard = e.shard AND r.endpoint_id = e.id AND r.status = 'running') AS recovering \
      FROM webhook_endpoints e WHERE e.shard = $1 AND e.merchant_id = $2 AND e.livemode = $3 AND e.deleted_at IS NULL \
      ORDER BY e.created_sequence";
-
-/// Ten minutes: the newest three rows of each shard, each shard's by itself. The index of ages has the rows of every
-/// endpoint.
-const ATTEMPTS: &str = "WITH RECURSIVE shards (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM shards WHERE n < 64) \
-     SELECT MAX(f.since), CAST(SUM(f.attempts + f.failed_deliveries) AS BIGINT) FROM shards \
-         JOIN endpoint_figures f ON f.shard = n AND f.endpoint_id = 'shard' \
-     WHERE f.since >= (SELECT MAX(since) FROM endpoint_figures) - 600000";
 
 impl Tx {
     /// Of a tenant: its events, and of its endpoints the settings, the condition, the attempts and the recoveries.
@@ -58,6 +52,20 @@ impl Tx {
         Ok(mark)
     }
 
+    /// The attempts of the newest three rows of each shard, and when the newest began.
+    async fn newest_attempts(&mut self) -> Result<(Option<i64>, Option<i64>)> {
+        let newest = Query::across(Across::Operator, "SELECT MAX(since) FROM endpoint_figures");
+        let Some(newest) = newest.read_one::<Option<i64>>(&mut self.conn).await? else { return Ok((None, None)) };
+        let mut query = Query::across(
+            Across::Operator,
+            "SELECT CAST(SUM(attempts + failed_deliveries) AS BIGINT) FROM endpoint_figures WHERE ",
+        );
+        // Named one by one: the index of ages has the rows of every endpoint.
+        query.push_shards("", ShardSet::ALL).push(" AND endpoint_id = 'shard' AND since IN (");
+        query.push_list([newest, newest - SPAN_MS, newest - 2 * SPAN_MS]).push(")");
+        Ok((Some(newest), query.read_one(&mut self.conn).await?))
+    }
+
     /// Of everybody: the newest events, the attempts, the operator's open alerts and the audit log.
     pub async fn platform_mark(&mut self) -> Result<String> {
         let mut newest = Query::across(Across::Operator, "SELECT id FROM events WHERE ");
@@ -65,8 +73,7 @@ impl Tx {
         // their ends.
         newest.push_shards("", ShardSet::ALL).push(" ORDER BY id DESC LIMIT 64");
         let events: Vec<String> = newest.read(&mut self.conn).await?;
-        let attempts = Query::across(Across::Operator, ATTEMPTS);
-        let attempts: (Option<i64>, Option<i64>) = attempts.read_one(&mut self.conn).await?;
+        let attempts = self.newest_attempts().await?;
         let operator = Tenant::operator();
         let alerts: (i64, Option<i64>, Option<String>) = query(
             "SELECT COUNT(*), CAST(SUM(count) AS BIGINT), MAX(id) FROM alerts \
