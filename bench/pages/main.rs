@@ -6,7 +6,8 @@
 //! so that what else the machine does hits both alike; so the same run says what the reader costs the API.
 //!
 //! Run by `cargo xtask bench pages`. Words on the command line choose: `sqlite` or `postgres`, `events=100000`,
-//! `rounds=2`. Not a test: it asserts only that answers are good.
+//! `rounds=2`, and `only="first page"`, the pages whose names have these words, so that few rounds ask for each of
+//! them often. Not a test: it asserts only that answers are good.
 
 #![allow(
     clippy::unwrap_used,
@@ -51,9 +52,10 @@ async fn main() {
     let events = number("events=").unwrap_or(1_000_000);
     let rounds = number("rounds=").unwrap_or(30);
     let is_chosen = |kind: &Kind| words.iter().any(|word| word == kind.name());
+    let only = words.iter().find_map(|word| word.strip_prefix("only=")).unwrap_or_default();
     let chosen: Vec<Kind> = Kind::ALL.into_iter().filter(is_chosen).collect();
     for kind in if chosen.is_empty() { Kind::ALL.to_vec() } else { chosen } {
-        measure(kind, events, rounds).await;
+        measure(kind, events, rounds, only).await;
     }
 }
 
@@ -86,7 +88,7 @@ impl Site {
     }
 }
 
-async fn measure(kind: Kind, events: u64, rounds: u64) {
+async fn measure(kind: Kind, events: u64, rounds: u64, only: &str) {
     let database = Database::make(kind);
     let url = database.url("pages").await;
     let variables = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")];
@@ -101,6 +103,7 @@ async fn measure(kind: Kind, events: u64, rounds: u64) {
     let pages = asks::portal(&mut browser, &authority, &history).await;
     sites.push(Site::new("portal", browser, pages));
     for site in &mut sites {
+        site.pages.retain(|measured| measured.page.name.contains(only));
         for _ in 0..TIMES {
             for page in 0..site.pages.len() {
                 let took = site.ask(page).await;

@@ -132,12 +132,13 @@ fn of_backlog(found: &Overview, now: Timestamp) -> Option<Problem> {
 
 fn backlog(found: &Overview, now: Timestamp) -> Vec<Fact> {
     let outbox = &found.outbox.figures;
+    let failed: i64 = found.hours.iter().map(|hour| hour.failed_deliveries).sum();
     let age = outbox.oldest_pending_at.map(|at| format!("{} ago", duration(now.as_ms() - at.as_ms())));
     vec![
         fact("Deliveries that wait", Cell::text(outbox.pending)),
         fact("Of these due now", Cell::text(outbox.due)),
         fact("Oldest of them", age.map_or(Cell::text("none"), Cell::text)),
-        fact("Failed for good in 24 hours", Cell::text(outbox.failed)),
+        fact("Failed for good in 24 hours", Cell::text(failed)),
     ]
 }
 

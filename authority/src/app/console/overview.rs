@@ -44,7 +44,7 @@ impl App {
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     Ok(Overview {
-                        outbox: tx.outbox(now, since, NAMED).await?,
+                        outbox: tx.outbox(now, NAMED).await?,
                         troubled: tx.endpoints_in_trouble(NAMED).await?,
                         hours: tx.hours_since(None, since).await?,
                     })

@@ -27,7 +27,7 @@ pub(in crate::app) struct Outbox<'a> {
     due_now: i64,
     /// Of these, those whose next attempt is later.
     scheduled_retries: i64,
-    /// Deliveries that failed within 24 hours.
+    /// Deliveries that failed within 24 hours, which begin with the hour (of the clock) in which they began.
     failed_24h: i64,
     /// When the oldest delivery that has not ended was created.
     oldest_pending_at: Option<Timestamp>,
@@ -82,10 +82,12 @@ impl App {
     /// Only what the store reports.
     pub async fn outbox(&self) -> Result<Answer, Refusal> {
         let now = self.now();
-        let Found { figures, endpoints } = self
+        let (Found { figures, endpoints }, failed_24h) = self
             .store
             .read_list(move |tx: &mut Tx| {
-                Box::pin(async move { tx.outbox(now, now.plus_ms(-RECENT_MS), NAMED).await })
+                Box::pin(async move {
+                    Ok((tx.outbox(now, NAMED).await?, tx.failed_since(now.plus_ms(-RECENT_MS)).await?))
+                })
             })
             .await
             .map_err(|error: StoreError| Refusal::from(error))?;
@@ -95,7 +97,7 @@ impl App {
             pending: figures.pending,
             due_now: figures.due,
             scheduled_retries: figures.pending - figures.due,
-            failed_24h: figures.failed,
+            failed_24h,
             oldest_pending_at: figures.oldest_pending_at,
             oldest_pending_age_seconds: figures.oldest_pending_at.map(age),
             endpoints: endpoints.iter().map(OfEndpoint::new).collect(),

@@ -1,9 +1,9 @@
 //! Recent events, attempts and failed deliveries, counted as they happen: one row per endpoint and five minutes, and
-//! for each shard one for the attempts at all endpoints and one for the events, so that transactions of different
-//! shards never write the same row.
+//! for each shard and hour one for the attempts at all endpoints and one for the events, so that transactions of
+//! different shards never write the same row.
 //!
-//! So the figures of a day cost a few hundred rows however much was sent in it. The window begins with the five
-//! minutes in which the day began. Housekeeping removes older rows.
+//! So the figures of a day cost a few hundred rows of an endpoint, and two thousand of all, however much was sent in
+//! it. The window begins with the five minutes, or the hour, in which the day began. Housekeeping removes older rows.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,11 @@ use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
-/// Milliseconds that one row covers.
-pub(crate) const SPAN_MS: i64 = 5 * 60 * 1000;
+/// Milliseconds that one row of an endpoint covers.
+const SPAN_MS: i64 = 5 * 60 * 1000;
+
+/// Milliseconds that one row of a shard covers.
+pub(crate) const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// The key of a shard's rows for all its endpoints. Ids of endpoints begin with `we_`.
 pub(crate) const SHARD: &str = "shard";
@@ -48,6 +51,10 @@ fn span(at: Timestamp) -> i64 {
     at.as_ms() - at.as_ms().rem_euclid(SPAN_MS)
 }
 
+pub(crate) fn hour(at: Timestamp) -> i64 {
+    at.as_ms() - at.as_ms().rem_euclid(HOUR_MS)
+}
+
 impl Tx {
     /// Counts what was just settled.
     pub(crate) fn count_settled(&mut self, written: &[WrittenOutcome<'_>]) {
@@ -56,11 +63,12 @@ impl Tx {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
             let shard = Shard::of(&settlement.merchant_id);
-            for owner in [settlement.endpoint_id.as_str(), SHARD] {
-                let tried = counted.entry((shard, owner, span(settlement.started_at))).or_default();
+            let of: [(&str, fn(Timestamp) -> i64); 2] = [(settlement.endpoint_id.as_str(), span), (SHARD, hour)];
+            for (owner, row) in of {
+                let tried = counted.entry((shard, owner, row(settlement.started_at))).or_default();
                 tried.0 += 1;
                 tried.1 += failed;
-                let ended = counted.entry((shard, owner, span(settlement.finished_at))).or_default();
+                let ended = counted.entry((shard, owner, row(settlement.finished_at))).or_default();
                 ended.2 += given_up;
             }
         }
@@ -71,10 +79,10 @@ impl Tx {
 
     /// Counts events that are about to be written.
     pub(crate) fn count_events(&mut self, shard: Shard, events: &[NewEvent]) {
-        for of_one_time in events.chunk_by(|a, b| span(a.created_at) == span(b.created_at)) {
+        for of_one_time in events.chunk_by(|a, b| hour(a.created_at) == hour(b.created_at)) {
             if let [event, ..] = of_one_time {
                 let count = i64::try_from(of_one_time.len()).unwrap_or(i64::MAX);
-                self.count(shard, EVENTS, span(event.created_at), (count, 0, 0));
+                self.count(shard, EVENTS, hour(event.created_at), (count, 0, 0));
             }
         }
     }
@@ -84,6 +92,11 @@ impl Tx {
             let keys = [format!("figures {} {owner} {since}", shard.number())];
             self.conn.buffer(&FIGURES, keys, row!(shard, owner, since, attempts, failed, given_up));
         }
+    }
+
+    /// Deliveries that failed for good since the hour of `since`.
+    pub async fn failed_since(&mut self, since: Timestamp) -> Result<i64> {
+        Ok(self.counted_since(None, since).await?.2)
     }
 
     /// The counts of a tenant's endpoint since `since`; of all endpoints without one.
@@ -96,13 +109,13 @@ impl Tx {
         let select = "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
              CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
              CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE +since >= ";
-        let (mut query, shards, owner) = match endpoint {
+        let (mut query, shards, owner, begin) = match endpoint {
             Some((tenant, endpoint)) => {
-                (Query::new(select), ShardSet::of(&tenant.merchant_id), endpoint.as_str())
+                (Query::new(select), ShardSet::of(&tenant.merchant_id), endpoint.as_str(), span(since))
             }
-            None => (Query::across(Across::Operator, select), ShardSet::ALL, SHARD),
+            None => (Query::across(Across::Operator, select), ShardSet::ALL, SHARD, hour(since)),
         };
-        query.push_bind(span(since)).push(" AND endpoint_id = ").push_bind(owner);
+        query.push_bind(begin).push(" AND endpoint_id = ").push_bind(owner);
         query.push(" AND ").push_shards("", shards);
         Ok(query.read_one(&mut self.conn).await?)
     }

@@ -7,12 +7,13 @@
 use std::fmt::Write as _;
 
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
-use crate::sql::endpoint::day_figures::SPAN_MS;
+use crate::sql::endpoint::day_figures::{HOUR_MS, hour};
 use crate::sql::transaction::Tx;
 
 /// Attempts are counted where they began: no attempt that has just ended began before the newest three rows.
@@ -52,17 +53,18 @@ impl Tx {
         Ok(mark)
     }
 
-    /// The attempts of the newest three rows of each shard, and when the newest began.
+    /// The attempts of the newest two rows of each shard, an hour and more, and when the newest began.
     async fn newest_attempts(&mut self) -> Result<(Option<i64>, Option<i64>)> {
         let newest = Query::across(Across::Operator, "SELECT MAX(since) FROM endpoint_figures");
         let Some(newest) = newest.read_one::<Option<i64>>(&mut self.conn).await? else { return Ok((None, None)) };
+        let newest = hour(Timestamp::from_ms(newest));
         let mut query = Query::across(
             Across::Operator,
             "SELECT CAST(SUM(attempts + failed_deliveries) AS BIGINT) FROM endpoint_figures WHERE ",
         );
         // Named one by one: the index of ages has the rows of every endpoint.
         query.push_shards("", ShardSet::ALL).push(" AND endpoint_id = 'shard' AND since IN (");
-        query.push_list([newest, newest - SPAN_MS, newest - 2 * SPAN_MS]).push(")");
+        query.push_list([newest, newest - HOUR_MS]).push(")");
         Ok((Some(newest), query.read_one(&mut self.conn).await?))
     }
 

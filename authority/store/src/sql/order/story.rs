@@ -11,7 +11,7 @@ use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::delivery::history::attempt;
-use crate::sql::endpoint::day_figures::{EVENTS, SHARD};
+use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
@@ -31,8 +31,6 @@ pub struct HourFigures {
     /// Deliveries that failed for good.
     pub failed_deliveries: i64,
 }
-
-const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// Where the deliveries of a tenant's events are: those to its own endpoints, and those to the platform's.
 pub(crate) fn with_operator(tenant: &Tenant) -> ShardSet {
@@ -106,14 +104,13 @@ impl Tx {
         query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
     }
 
-    /// What was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which nothing
-    /// happened are absent.
+    /// What happened and was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which
+    /// nothing happened are absent.
     pub async fn hours_since(
         &mut self,
         endpoint: Option<(&Tenant, &EndpointId)>,
         since: Timestamp,
     ) -> Result<Vec<HourFigures>> {
-        let begin = since.as_ms() - since.as_ms().rem_euclid(HOUR_MS);
         // The sign keeps planners from the index of ages, which has the rows of all endpoints.
         let shards = endpoint.map_or(ShardSet::ALL, |(tenant, _)| ShardSet::of(&tenant.merchant_id));
         let mut query = Query::across(
@@ -124,7 +121,7 @@ impl Tx {
                  CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
                  CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
         );
-        query.push_bind(begin).push(" AND ").push_shards("", shards).push(" AND endpoint_id ");
+        query.push_bind(hour(since)).push(" AND ").push_shards("", shards).push(" AND endpoint_id ");
         match endpoint {
             Some((_, endpoint)) => query.push("= ").push_bind(endpoint.as_str()),
             None => query.push("IN (").push_list([EVENTS, SHARD]).push(")"),

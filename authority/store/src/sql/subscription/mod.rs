@@ -82,9 +82,9 @@ impl Tx {
         places: SequenceRange,
     ) -> Result<()> {
         let record = &subscription.record;
-        let mut query = Query::new(SUBSCRIPTIONS.into);
-        query.push(" VALUES (").push_list([
-            Value::from(Shard::of(merchant)),
+        let (shard, mut query) = (Shard::of(merchant), Query::new(SUBSCRIPTIONS.into));
+        query.push(" SELECT ").push_list([
+            Value::from(shard),
             record.id.as_str().into(),
             merchant.as_str().into(),
             record.livemode.into(),
@@ -96,7 +96,15 @@ impl Tx {
             serde_json::to_string(record)?.into(),
             subscription.anchor.map(Timestamp::as_ms).into(),
         ]);
-        query.push(") ").push(upsert!("shard, id":
+        // A later version replaces one. In another merchant's shard there is none to replace.
+        match record.resource_version {
+            1 => query.push(" WHERE TRUE "),
+            _ => {
+                query.push(" WHERE EXISTS (SELECT 1 FROM subscriptions WHERE ").push_shard("", shard);
+                query.push(" AND id = ").push_bind(record.id.as_str()).push(") ")
+            }
+        };
+        query.push(upsert!("shard, id":
             status, customer_reference, resource_version, body, period_anchor; newer!("subscriptions")));
         query.write_one(&mut self.conn, "subscription").await
     }
