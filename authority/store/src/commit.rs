@@ -22,8 +22,8 @@ use authority_domain::time::Timestamp;
 use rand_core::Rng;
 
 use crate::hand_off::HandedOff;
-use crate::shards::Shard;
 use crate::partner_copies::{Hearing, Parcels, hearings};
+use crate::shards::Shard;
 use crate::tx::{
     NewDelivery, NewDeliveryState, SequenceRange, SharePositions, Subscriber, Trigger, Tx, Written,
 };

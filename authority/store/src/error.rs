@@ -46,7 +46,9 @@ pub enum StoreError {
     },
     /// The database began with another first migration than this program's: it was made before the first release, or
     /// by another program.
-    #[error("the database was not made by a release of this program and is not migrated: start with an empty one")]
+    #[error(
+        "the database was not made by a release of this program and is not migrated: start with an empty one"
+    )]
     ForeignSchema,
     /// The schema is older than this program, and on this database a migration must be started explicitly (contract
     /// 16).

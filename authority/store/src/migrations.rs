@@ -114,6 +114,8 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
+    use sqlx::ConnectOptions as _;
+
     use super::*;
 
     /// sqlx's own reading of the folder: versions, in order, and the bytes of each file.
@@ -127,6 +129,60 @@ mod tests {
             };
             assert_eq!(versions(listed), versions(&files), "{name}");
         }
+    }
+
+    const LATER: &str = "ALTER TABLE merchants ADD COLUMN later BIGINT NOT NULL DEFAULT 7; \
+        CREATE TABLE later_things (id BIGINT PRIMARY KEY)";
+
+    /// This program's migrations, and one that a later program will have.
+    fn with_later(known: &Migrator) -> Migrator {
+        let later = Migration::new(
+            9001,
+            "9001_expand_later".into(),
+            MigrationType::Simple,
+            LATER.into_sql_str(),
+            false,
+        );
+        let mut all = Migrator::with_migrations(known.iter().cloned().chain([later]).collect());
+        all.set_ignore_missing(true);
+        all
+    }
+
+    /// A later program brings a database with rows up to date, and this one goes on working with it.
+    macro_rules! upgraded {
+        ($migrations:expr, $conn:expr) => {
+            let mut conn = $conn;
+            $migrations.run_direct(None, &mut conn, false).await.unwrap();
+            let row = "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
+                VALUES ('mer_1', 'old', 'active', '{}', 0, 0)";
+            sqlx::query(row).execute(&mut conn).await.unwrap();
+            with_later(&$migrations).run_direct(None, &mut conn, false).await.unwrap();
+            let kept = sqlx::query_scalar("SELECT COUNT(*) FROM merchants WHERE later = 7");
+            let kept: i64 = kept.fetch_one(&mut conn).await.unwrap();
+            assert_eq!(kept, 1);
+            $migrations.run_direct(None, &mut conn, false).await.unwrap();
+            let known = known(&$migrations);
+            let found = sqlx::query_as(FOUND).bind(known.newest).bind(known.first);
+            let found = Found::new(found.fetch_one(&mut conn).await.unwrap());
+            assert_eq!(found, Found { newest: 9001, breaking: 0, foreign: false });
+            assert!(found.fits(known.newest) && !found.fits(9002));
+        };
+    }
+
+    #[tokio::test]
+    async fn a_sqlite_file_is_upgraded_with_its_rows() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(directory.path().join("a.db"));
+        upgraded!(SQLITE, options.create_if_missing(true).connect().await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_postgres_database_is_upgraded_with_its_rows() {
+        let url = postgres_cluster::database().await;
+        upgraded!(
+            POSTGRES,
+            url.parse::<sqlx::postgres::PgConnectOptions>().unwrap().connect().await.unwrap()
+        );
     }
 
     /// What a migration may do that older programs do not notice. On PostgreSQL an index of a table that is there

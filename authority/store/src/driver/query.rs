@@ -88,7 +88,10 @@ impl<'q> Query<'q> {
     /// Adds the condition that rows of the table with this alias (`"e."`) are the tenant's.
     pub(crate) fn push_tenant(&mut self, alias: &str, tenant: &Tenant) -> &mut Self {
         self.push_shard(alias, Shard::of(&tenant.merchant_id));
-        self.push(" AND ").push(alias).push("merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+        self.push(" AND ")
+            .push(alias)
+            .push("merchant_id = ")
+            .push_bind(tenant.merchant_id.as_str().to_owned());
         self.push(" AND ").push(alias).push("livemode = ").push_bind(tenant.livemode)
     }
 

@@ -133,7 +133,10 @@ pub(super) fn tenant() -> Tenant {
 async fn a_lease_reads_only_what_it_takes() {
     let mut large = Large::fill().await;
     let plan = large.plan(DIALECT.lease_due).await;
-    assert!(plan.contains("USING INDEX deliveries_due (shard=? AND endpoint_id=? AND next_attempt_at<?)"), "{plan}");
+    assert!(
+        plan.contains("USING INDEX deliveries_due (shard=? AND endpoint_id=? AND next_attempt_at<?)"),
+        "{plan}"
+    );
     assert!(plan.contains("INDEX deliveries_leased (shard=? AND endpoint_id=? AND lease_until>?)"), "{plan}");
     for table in ["deliveries", "d", "w", "l"] {
         assert!(!plan.contains(&format!("SCAN {table}\n")), "{plan}");
@@ -234,8 +237,7 @@ async fn a_page_of_what_is_rare_ends_where_its_look_ahead_ends() {
 async fn a_page_of_changed_orders_reads_only_what_it_shows() {
     let mut large = Large::fill().await;
     let plan = large.plan(ORDERS_CHANGED).await;
-    let walks =
-        "SEARCH orders USING INDEX orders_by_change (shard=? AND merchant_id=? AND livemode=? AND last_sequence>?)";
+    let walks = "SEARCH orders USING INDEX orders_by_change (shard=? AND merchant_id=? AND livemode=? AND last_sequence>?)";
     assert_eq!(plan, walks);
     for (after, expected) in [(0, 101), (MANY / 2, 101), (MANY - 3, 3), (MANY, 0)] {
         large.steps();

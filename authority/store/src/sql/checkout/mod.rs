@@ -45,7 +45,8 @@ impl Tx {
         if let Some(found) = self.conn.cache.checkout(tenant, id.as_str()) {
             return Ok(Some(serde_json::from_str(&found.body)?));
         }
-        let statement = "SELECT body FROM checkouts WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
+        let statement =
+            "SELECT body FROM checkouts WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
         let about = [id.to_string()];
         bodies::record(&mut self.conn, query(statement).about(&about), tenant, id.as_str()).await
     }
@@ -117,10 +118,12 @@ impl Tx {
 
     /// The earliest `expires_at` of all open checkouts.
     pub async fn checkouts_next_due(&mut self) -> Result<Option<Timestamp>> {
-        let next: Option<i64> =
-            Query::across(Across::Due, "SELECT expires_at FROM checkouts WHERE status = 'open' ORDER BY expires_at LIMIT 1")
-                .read_optional(&mut self.conn)
-                .await?;
+        let next: Option<i64> = Query::across(
+            Across::Due,
+            "SELECT expires_at FROM checkouts WHERE status = 'open' ORDER BY expires_at LIMIT 1",
+        )
+        .read_optional(&mut self.conn)
+        .await?;
         Ok(next.map(Timestamp::from_ms))
     }
 

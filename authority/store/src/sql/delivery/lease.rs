@@ -22,12 +22,11 @@ impl Tx {
             lease.wants.iter().map(|(id, want)| (id.as_str(), [want.most, want.beyond])).collect();
         let (dialect, shards) = (self.conn.dialect(), self.conn.shards());
         let text = if lease.among.is_some() { dialect.lease_due_among } else { dialect.lease_due };
-        let mut query =
-            Query::across(Across::Claims, text)
-                .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
-                .binds((lease.limit, lease.per_merchant, serde_json::to_string(&merchants)?))
-                .binds((serde_json::to_string(&wants)?, instance_of(&lease.token)))
-                .bind(lease.each);
+        let mut query = Query::across(Across::Claims, text)
+            .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
+            .binds((lease.limit, lease.per_merchant, serde_json::to_string(&merchants)?))
+            .binds((serde_json::to_string(&wants)?, instance_of(&lease.token)))
+            .bind(lease.each);
         if let Some(among) = &lease.among {
             let among: Vec<&str> = among.iter().map(EndpointId::as_str).collect();
             let shards: Vec<i16> = shards.all().map(Shard::number).collect();

@@ -98,7 +98,8 @@ impl Tx {
         let mut query = Query::new("WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE lease_token = ");
         query.push_bind(&lease.token).push(" AND ").push_shards("", self.conn.shards());
         query.push_in("id", ids);
-        query.push("), k AS MATERIALIZED (SELECT k.shard, k.endpoint_id, k.version, k.sealed, k.expires_at, ");
+        query
+            .push("), k AS MATERIALIZED (SELECT k.shard, k.endpoint_id, k.version, k.sealed, k.expires_at, ");
         push_bounds(&mut query, lease.now, &lease.token);
         query
             .push(

@@ -182,7 +182,8 @@ impl Tx {
             return Ok(settlements.to_vec());
         }
         let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
-        let mut query = Query::new("SELECT id, lease_token FROM deliveries WHERE lease_token IS NOT NULL AND ");
+        let mut query =
+            Query::new("SELECT id, lease_token FROM deliveries WHERE lease_token IS NOT NULL AND ");
         query.push_shards("", self.conn.shards());
         query.push_in("id", &ids);
         query.push(" ORDER BY id").push(self.conn.dialect().lock_rows);

@@ -63,7 +63,8 @@ impl Tx {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
             let shard = Shard::of(&settlement.merchant_id);
-            let of: [(&str, fn(Timestamp) -> i64); 2] = [(settlement.endpoint_id.as_str(), span), (SHARD, hour)];
+            let of: [(&str, fn(Timestamp) -> i64); 2] =
+                [(settlement.endpoint_id.as_str(), span), (SHARD, hour)];
             for (owner, row) in of {
                 let tried = counted.entry((shard, owner, row(settlement.started_at))).or_default();
                 tried.0 += 1;

@@ -51,7 +51,8 @@ impl Tx {
         .await?;
         let mut figures = BTreeMap::new();
         for id in ids.into_iter().map(EndpointId::from_store) {
-            let (attempts, failed_attempts, failed_deliveries) = self.counted_since(Some((tenant, &id)), since).await?;
+            let (attempts, failed_attempts, failed_deliveries) =
+                self.counted_since(Some((tenant, &id)), since).await?;
             let lately = EndpointFigures {
                 attempts,
                 failed_attempts,

@@ -72,7 +72,12 @@ impl Tx {
         .write(&mut self.conn)
         .await?;
         query("INSERT INTO endpoint_secrets (shard, endpoint_id, version, sealed) VALUES ($1, $2, $3, $4)")
-            .binds((Shard::of(&tenant.merchant_id), endpoint.id.as_str(), secret.version, secret.sealed.as_slice()))
+            .binds((
+                Shard::of(&tenant.merchant_id),
+                endpoint.id.as_str(),
+                secret.version,
+                secret.sealed.as_slice(),
+            ))
             .write(&mut self.conn)
             .await?;
         self.note_written(written(tenant, &endpoint.id, None, endpoint.resource_version));
@@ -147,9 +152,7 @@ impl Tx {
     /// Any stored secret, to check whether the key-encryption key fits this database.
     pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>> {
         let sample = "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1";
-        let row = Query::across(Across::Sealed, sample)
-            .read_optional::<Row>(&mut self.conn)
-            .await?;
+        let row = Query::across(Across::Sealed, sample).read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(&row)?)))
     }

@@ -76,7 +76,8 @@ impl Tx {
     ) -> Result<()> {
         let endpoint = job.recovery.endpoint_id.as_str();
         let shard = Shard::of(&job.tenant.merchant_id);
-        let last = "SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE shard = $1 AND endpoint_id = $2";
+        let last =
+            "SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE shard = $1 AND endpoint_id = $2";
         let last: i64 = query(last).binds((shard, endpoint)).read_one(&mut self.conn).await?;
         let mut query = Query::new(
             "INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \

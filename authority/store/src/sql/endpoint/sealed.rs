@@ -107,7 +107,11 @@ impl Tx {
         let column = column(option);
         let mut query = Query::new("UPDATE webhook_endpoints SET ");
         query.push(column).push(" = ").push_bind(new);
-        query.push(" WHERE ").push_shards("", self.conn.shards()).push(" AND id = ").push_bind(endpoint.as_str());
+        query
+            .push(" WHERE ")
+            .push_shards("", self.conn.shards())
+            .push(" AND id = ")
+            .push_bind(endpoint.as_str());
         query.push(" AND ").push(column).push(" = ").push_bind(old);
         Ok(query.write(&mut self.conn).await? == 1)
     }
@@ -125,7 +129,14 @@ impl Tx {
         );
         if let Some((merchant, livemode, key)) = after {
             query.push(" AND (shard, merchant_id, livemode, key) > (").push_bind(shard_of_scope(merchant));
-            query.push(", ").push_bind(merchant.as_str()).push(", ").push_bind(*livemode).push(", ").push_bind(key.as_str()).push(")");
+            query
+                .push(", ")
+                .push_bind(merchant.as_str())
+                .push(", ")
+                .push_bind(*livemode)
+                .push(", ")
+                .push_bind(key.as_str())
+                .push(")");
         }
         query.push(" ORDER BY shard, merchant_id, livemode, key LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;

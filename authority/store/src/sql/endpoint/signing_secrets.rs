@@ -86,7 +86,8 @@ impl Tx {
             return Ok(Vec::new());
         }
         for (endpoint, version) in &due {
-            let mut query = query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND version = $2 AND ");
+            let mut query =
+                query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND version = $2 AND ");
             query.push_shards("", self.conn.shards());
             query.binds((endpoint, *version)).write(&mut self.conn).await?;
         }

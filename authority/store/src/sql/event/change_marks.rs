@@ -30,11 +30,12 @@ const OF_ENDPOINTS: &str = "SELECT e.id, e.resource_version, e.status, e.health_
 impl Tx {
     /// Of a tenant: its events, and of its endpoints the settings, the condition, the attempts and the recoveries.
     pub async fn tenant_mark(&mut self, tenant: &Tenant) -> Result<String> {
-        let last: Option<i64> =
-            query("SELECT last_sequence FROM streams WHERE shard = $1 AND merchant_id = $2 AND livemode = $3")
-                .bind_tenant(tenant)
-                .read_optional(&mut self.conn)
-                .await?;
+        let last: Option<i64> = query(
+            "SELECT last_sequence FROM streams WHERE shard = $1 AND merchant_id = $2 AND livemode = $3",
+        )
+        .bind_tenant(tenant)
+        .read_optional(&mut self.conn)
+        .await?;
         let mut mark = format!("{}", last.unwrap_or(0));
         let endpoints = query(OF_ENDPOINTS).bind_tenant(tenant).read::<Row>(&mut self.conn).await?;
         for row in &endpoints {
@@ -56,7 +57,9 @@ impl Tx {
     /// The attempts of the newest two rows of each shard, an hour and more, and when the newest began.
     async fn newest_attempts(&mut self) -> Result<(Option<i64>, Option<i64>)> {
         let newest = Query::across(Across::Operator, "SELECT MAX(since) FROM endpoint_figures");
-        let Some(newest) = newest.read_one::<Option<i64>>(&mut self.conn).await? else { return Ok((None, None)) };
+        let Some(newest) = newest.read_one::<Option<i64>>(&mut self.conn).await? else {
+            return Ok((None, None));
+        };
         let newest = hour(Timestamp::from_ms(newest));
         let mut query = Query::across(
             Across::Operator,

@@ -29,7 +29,8 @@ impl Tx {
         .bind_tenant(tenant)
         .binds((checkpoint.stream.as_str(), &checkpoint.name, &checkpoint.cursor, checkpoint.position))
         .binds((checkpoint.created_at.as_ms(), checkpoint.updated_at.as_ms()))
-        .write_one(&mut self.conn, "checkpoint").await
+        .write_one(&mut self.conn, "checkpoint")
+        .await
     }
 
     async fn checkpoint_update(&mut self, tenant: &Tenant, checkpoint: &Checkpoint) -> Result<()> {

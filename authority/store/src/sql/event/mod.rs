@@ -179,11 +179,13 @@ impl Tx {
 
     /// The stored bytes of one event.
     pub async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>> {
-        Ok(query("SELECT body FROM events WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4")
-            .bind(id.as_str())
-            .bind_tenant(tenant)
-            .read_optional(&mut self.conn)
-            .await?)
+        Ok(query(
+            "SELECT body FROM events WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4",
+        )
+        .bind(id.as_str())
+        .bind_tenant(tenant)
+        .read_optional(&mut self.conn)
+        .await?)
     }
 
     /// The range of events that the tenant's stream still has.

@@ -54,9 +54,9 @@ impl Tx {
             "SELECT v.sequence, v.id, v.created_at, \
                  (SELECT CAST(COALESCE(SUM(d.attempt_count + 1), 0) AS BIGINT) FROM deliveries d WHERE ",
         );
-        query.push_shards("d.", shards).push(
-            " AND d.event_id = v.id) AS rows_of_it, (SELECT COUNT(*) FROM deliveries d WHERE ",
-        );
+        query
+            .push_shards("d.", shards)
+            .push(" AND d.event_id = v.id) AS rows_of_it, (SELECT COUNT(*) FROM deliveries d WHERE ");
         query.push_shards("d.", shards).push(
             " AND d.event_id = v.id AND d.status = 'pending') AS pending \
              FROM (SELECT sequence, id, created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
@@ -109,11 +109,13 @@ impl Tx {
         .bind(through)
         .write(&mut self.conn)
         .await?;
-        Ok(query("DELETE FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence <= $4")
-            .bind_tenant(tenant)
-            .bind(through)
-            .write(&mut self.conn)
-            .await?)
+        Ok(query(
+            "DELETE FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence <= $4",
+        )
+        .bind_tenant(tenant)
+        .bind(through)
+        .write(&mut self.conn)
+        .await?)
     }
 
     /// Removes up to `limit` ended deliveries of an event of the tenant that were not made with it (replays, recoveries), with

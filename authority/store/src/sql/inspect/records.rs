@@ -42,7 +42,14 @@ pub(crate) async fn of_kind(
     let (columns, key) = table(kind);
     let mut query = Query::new("SELECT ");
     query.push(&columns.names.join(", "));
-    query.push(" FROM ").push(columns.table).push(" WHERE ").push_tenant("", tenant).push(" AND ").push(key).push(" IN (");
+    query
+        .push(" FROM ")
+        .push(columns.table)
+        .push(" WHERE ")
+        .push_tenant("", tenant)
+        .push(" AND ")
+        .push(key)
+        .push(" IN (");
     query.push_list(ids.iter().copied()).push(")");
     let rows = query.read::<Row>(conn).await?;
     let record = |row: &Row| {

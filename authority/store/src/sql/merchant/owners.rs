@@ -30,7 +30,12 @@ impl Tx {
             OwnedRecord::Subscription(id) => ("subscriptions", id.as_str()),
         };
         let mut query = Query::new("SELECT merchant_id, livemode FROM ");
-        query.push(table).push(" WHERE ").push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id);
+        query
+            .push(table)
+            .push(" WHERE ")
+            .push_shards("", self.conn.shards())
+            .push(" AND id = ")
+            .push_bind(id);
         let row: Option<(String, bool)> = query.read_optional(&mut self.conn).await?;
         Ok(row.map(|(merchant, livemode)| Tenant { merchant_id: MerchantId::from_store(merchant), livemode }))
     }

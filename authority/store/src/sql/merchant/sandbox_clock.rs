@@ -53,10 +53,12 @@ impl Tx {
 
     /// The merchants whose clocks were advanced, by id.
     pub async fn sandbox_clocks_advanced(&mut self) -> Result<Vec<MerchantId>> {
-        let ids: Vec<String> =
-            Query::across(Across::Due, "SELECT DISTINCT merchant_id FROM sandbox_clock_advances ORDER BY merchant_id")
-                .read(&mut self.conn)
-                .await?;
+        let ids: Vec<String> = Query::across(
+            Across::Due,
+            "SELECT DISTINCT merchant_id FROM sandbox_clock_advances ORDER BY merchant_id",
+        )
+        .read(&mut self.conn)
+        .await?;
         Ok(ids.into_iter().map(MerchantId::from_store).collect())
     }
 

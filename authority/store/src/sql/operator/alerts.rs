@@ -138,7 +138,10 @@ impl Tx {
         let subjects: Vec<String> = endpoints.iter().map(EndpointId::to_string).collect();
         let codes: Vec<String> = codes.iter().map(AlertCode::to_string).collect();
         let mut query = Query::new("UPDATE alerts SET closed_at = ");
-        query.push_bind(now.as_ms()).push(" WHERE closed_at IS NULL AND ").push_shards("", self.conn.shards());
+        query
+            .push_bind(now.as_ms())
+            .push(" WHERE closed_at IS NULL AND ")
+            .push_shards("", self.conn.shards());
         query.push_in("subject", &subjects);
         query.push_in("code", &codes);
         query.write(&mut self.conn).await?;

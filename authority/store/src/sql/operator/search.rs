@@ -101,7 +101,11 @@ impl Tx {
     pub async fn records_named(&mut self, name: &str, limit: i64) -> Result<Vec<FoundRecord>> {
         let mut found = Vec::new();
         for (by, statement) in look_ups(self.conn.dialect()) {
-            let rows = Query::across(Across::Operator, &statement).bind(name).bind(limit).read::<Row>(&mut self.conn).await?;
+            let rows = Query::across(Across::Operator, &statement)
+                .bind(name)
+                .bind(limit)
+                .read::<Row>(&mut self.conn)
+                .await?;
             for row in &rows {
                 found.push(FoundRecord {
                     by,
@@ -122,7 +126,12 @@ impl Tx {
             NamedRecord::Shipment(id) => ("shipments", id.as_str()),
         };
         let mut query = Query::new("SELECT merchant_id, livemode, body FROM ");
-        query.push(table).push(" WHERE ").push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id);
+        query
+            .push(table)
+            .push(" WHERE ")
+            .push_shards("", self.conn.shards())
+            .push(" AND id = ")
+            .push_bind(id);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
     }

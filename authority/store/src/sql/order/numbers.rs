@@ -88,8 +88,7 @@ impl Tx {
         self.conn.buffer(
             &ORDER_COUNTERS,
             [counter_waits_under(tenant)],
-            row!(
-                Shard::of(&tenant.merchant_id), tenant.merchant_id.as_str(), tenant.livemode, number, from),
+            row!(Shard::of(&tenant.merchant_id), tenant.merchant_id.as_str(), tenant.livemode, number, from),
         );
         Ok(OrderNumber::generated(prefix, number))
     }

@@ -47,7 +47,13 @@ impl Tx {
     pub async fn partner_order(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<SeenOrder>> {
         let mut query = Query::across(Across::Partners, "SELECT ");
         query.push(COLUMNS).push(ORDER_BODY).push(" FROM ").push(TABLE).push(JOINS_OF_SEEN);
-        query.push(" WHERE ").push_shards("s.", ShardSet::ALL).push(" AND ").push(PARTNER_OF_NAMED).push(" = ").push_bind(tenant.merchant_id.as_str());
+        query
+            .push(" WHERE ")
+            .push_shards("s.", ShardSet::ALL)
+            .push(" AND ")
+            .push(PARTNER_OF_NAMED)
+            .push(" = ")
+            .push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
         query.push(" AND s.id = ").push_bind(id.as_str());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
@@ -64,7 +70,10 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<SeenOrder>> {
         let of = |query: &mut Query<'_>| {
-            query.push_shards("s.", ShardSet::ALL).push(" AND s.partner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query
+                .push_shards("s.", ShardSet::ALL)
+                .push(" AND s.partner_id = ")
+                .push_bind(tenant.merchant_id.as_str().to_owned());
             query.push(" AND s.livemode = ").push_bind(tenant.livemode);
         };
         let filters = |query: &mut Query<'_>| {

@@ -34,7 +34,8 @@ impl Tx {
         &mut self,
         id: &SubscriptionId,
     ) -> Result<Option<(Tenant, AnchoredSubscription)>> {
-        let mut query = Query::new("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE ");
+        let mut query =
+            Query::new("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };

@@ -84,10 +84,14 @@ pub(crate) static PAYMENTS: Lookup = Lookup {
 };
 
 /// Refunds by (id, shard): merchant, id, body. Shipments likewise.
-pub(crate) static REFUNDS: Lookup =
-    Lookup { key: &kinds!(Text, Shard), selects: &[record("refunds r WHERE r.shard = t.column2 AND r.id = t.column1")] };
-pub(crate) static SHIPMENTS: Lookup =
-    Lookup { key: &kinds!(Text, Shard), selects: &[record("shipments r WHERE r.shard = t.column2 AND r.id = t.column1")] };
+pub(crate) static REFUNDS: Lookup = Lookup {
+    key: &kinds!(Text, Shard),
+    selects: &[record("refunds r WHERE r.shard = t.column2 AND r.id = t.column1")],
+};
+pub(crate) static SHIPMENTS: Lookup = Lookup {
+    key: &kinds!(Text, Shard),
+    selects: &[record("shipments r WHERE r.shard = t.column2 AND r.id = t.column1")],
+};
 
 const fn record(from: &'static str) -> Select {
     Select {

@@ -3,10 +3,10 @@
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::shards::Shard;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
+use authority_store::shards::Shard;
 use authority_store::tx::{NewDelivery, SettledAs, Trigger, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;

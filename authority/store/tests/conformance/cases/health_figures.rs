@@ -6,8 +6,8 @@ use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
 use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::id::{AlertId, DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
-use authority_store::shards::Shard;
 use authority_store::StoreError;
+use authority_store::shards::Shard;
 use authority_store::tx::{NewDelivery, SettledAs, Trigger};
 
 use super::fixtures::{at, dice, noon, settlement};

@@ -4,8 +4,8 @@ use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_store::shards::Shard;
 use authority_store::StoreError;
+use authority_store::shards::Shard;
 use authority_store::tx::{EventHead, NewDelivery, Page, SettledAs, Trigger};
 use serde_json::json;
 

@@ -75,7 +75,8 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     let store = &shop.store;
     let change = async |change: fn(&mut Endpoint)| {
         let (tenant, id) = (shop.tenant.clone(), first.clone());
-        let found: Result<Option<Endpoint>, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+        let found: Result<Option<Endpoint>, StoreError> =
+            job!(store.read, tx => tx.endpoint_get(&tenant, &id));
         let mut endpoint = found.unwrap().unwrap();
         endpoint.resource_version += 1;
         change(&mut endpoint);
@@ -97,7 +98,8 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     change(|endpoint| (endpoint.status, endpoint.disabled_reason) = (EndpointStatus::Enabled, None)).await;
     shop.open_checkout().await;
     let (tenant, id) = (shop.tenant.clone(), first.clone());
-    let deleted: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 5, noon()));
+    let deleted: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 5, noon()));
     deleted.unwrap();
     assert_eq!(since().await, [(6, true), (9, false)]);
 }

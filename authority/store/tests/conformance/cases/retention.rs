@@ -1,9 +1,9 @@
 //! Retention: contract 12 T3, 15.13.
 
 use authority_domain::id::{DeliveryId, EventId};
-use authority_store::shards::Shard;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
+use authority_store::shards::Shard;
 use authority_store::tx::{NewDelivery, OldEvent, SettledAs, Trigger};
 
 use super::fixtures::{at, dice, noon, settlement};
@@ -117,7 +117,8 @@ pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database:
     assert_eq!(shop.settle(ended).await, 3);
     let thin = async |limit: i64| -> u64 {
         let (tenant, event) = (shop.tenant.clone(), event.clone());
-        let thinned: Result<u64, StoreError> = job!(store.write, tx => tx.retention_thin(&tenant, &event, limit));
+        let thinned: Result<u64, StoreError> =
+            job!(store.write, tx => tx.retention_thin(&tenant, &event, limit));
         thinned.unwrap()
     };
     let replays = "SELECT COUNT(*) FROM deliveries WHERE triggered_by = 'replay'";

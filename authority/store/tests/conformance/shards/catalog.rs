@@ -28,7 +28,8 @@ const SQLITE: [&str; 2] = [
 ];
 
 /// A key that does not begin with the shard.
-const WRONG: &str = "ALTER TABLE checkpoints ADD COLUMN wrong BIGINT; CREATE UNIQUE INDEX wrong ON checkpoints (wrong)";
+const WRONG: &str =
+    "ALTER TABLE checkpoints ADD COLUMN wrong BIGINT; CREATE UNIQUE INDEX wrong ON checkpoints (wrong)";
 
 type Key = (String, String, Option<String>, Option<String>);
 

@@ -95,7 +95,9 @@ fn unnamed(sql: &str) -> Vec<String> {
     // The one does not know the placeholders of SQLite, the other not all that SQLite does.
     let numbered = sql.replace('?', "$1");
     let mut parsed = dialects.into_iter().map(|dialect| Parser::parse_sql(dialect, &numbered));
-    let Some(Ok(statements)) = parsed.find(Result::is_ok) else { return vec![format!("what cannot be read: {sql}")] };
+    let Some(Ok(statements)) = parsed.find(Result::is_ok) else {
+        return vec![format!("what cannot be read: {sql}")];
+    };
     let mut reader = Reader::default();
     let _ = statements.visit(&mut reader);
     reader.unnamed
@@ -205,11 +207,20 @@ fn a_statement_that_names_no_shard_is_seen() {
         ("SELECT shard, body FROM orders WHERE order_number = $1 ORDER BY shard", &["orders"]),
         ("SELECT body FROM orders WHERE shard = $1 AND order_number = $2", &[]),
         ("SELECT body FROM orders WHERE shard = ANY($1)", &[]),
-        ("SELECT o.body FROM orders o JOIN payments p ON p.order_number = o.order_number WHERE o.shard = $1", &["payments"]),
+        (
+            "SELECT o.body FROM orders o JOIN payments p ON p.order_number = o.order_number WHERE o.shard = $1",
+            &["payments"],
+        ),
         ("SELECT o.body FROM orders o JOIN payments p ON p.shard = o.shard WHERE p.id = $1", &[]),
         ("SELECT body FROM orders o, payments p WHERE shard = $1", &["orders", "payments"]),
-        ("SELECT 1 FROM streams WHERE shard = $1 AND EXISTS (SELECT 1 FROM events WHERE id = $2)", &["events"]),
-        ("SELECT 1 FROM streams s WHERE EXISTS (SELECT 1 FROM events e WHERE e.shard = s.shard)", &["streams"]),
+        (
+            "SELECT 1 FROM streams WHERE shard = $1 AND EXISTS (SELECT 1 FROM events WHERE id = $2)",
+            &["events"],
+        ),
+        (
+            "SELECT 1 FROM streams s WHERE EXISTS (SELECT 1 FROM events e WHERE e.shard = s.shard)",
+            &["streams"],
+        ),
         ("UPDATE orders SET body = $1 WHERE order_number = $2", &["orders"]),
         ("UPDATE orders SET body = v.b FROM (SELECT $1 AS s, $2 AS b) AS v WHERE orders.shard = v.s", &[]),
         ("DELETE FROM orders WHERE (shard, order_number) IN (SELECT shard, id FROM refunds)", &["refunds"]),
