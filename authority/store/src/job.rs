@@ -1,5 +1,6 @@
 //! Jobs: what the writer runs inside its transactions, and how their callers get the result.
 
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,27 +97,6 @@ pub(crate) enum Ran {
     Again(ShardSet),
 }
 
-/// A unit of work whose type the writer does not know.
-pub(crate) trait Job: Send {
-    /// What it will read first, if that is known.
-    fn ahead(&self) -> Option<&Prefetch>;
-
-    /// The turns that it needs.
-    fn turns(&self) -> Turns;
-
-    /// Adds to the turns that it needs.
-    fn needs_also(&mut self, missing: ShardSet);
-
-    /// Whether it can run once more.
-    fn may_repeat(&self) -> bool;
-
-    /// Runs inside the open transaction.
-    fn run<'t>(&'t mut self, tx: &'t mut Tx) -> BoxFuture<'t, Ran>;
-
-    /// Answers the caller; called exactly once, after the commit or the rollback.
-    fn answer(self: Box<Self>, end: End);
-}
-
 /// How it ended for a job.
 pub(crate) enum End {
     /// Committed, as the job left it.
@@ -130,111 +110,159 @@ pub(crate) enum End {
 /// The jobs, by their index in the transaction, whose writes the database refused after they had ended.
 pub(crate) type Failed = Vec<(usize, StoreError)>;
 
-/// What a job does. It is asked for each time the job runs; `None` when it can run only once and has.
-type NextRun<F> = Box<dyn FnMut() -> Option<F> + Send>;
+/// A value whose type only the caller knows. The writer and the readers are compiled once, not for each job.
+type Erased = Box<dyn Any + Send>;
 
-/// A job with its result type.
-pub(crate) struct TypedJob<F, T, E> {
-    work: NextRun<F>,
-    may_repeat: bool,
-    turns: Turns,
-    /// The dispatcher of this instance.
-    dispatch: Option<Arc<DispatchHandle>>,
-    ahead: Option<Prefetch>,
-    result: Option<Result<T, E>>,
-    waiting: oneshot::Sender<Result<T, E>>,
+/// Why a job failed.
+pub(crate) enum JobFailure {
+    /// With an error of its own.
+    OfWork {
+        /// It, of the caller's type.
+        error: Erased,
+        /// As [`JobError::ends_transaction`] says.
+        ends_transaction: bool,
+    },
+    /// By the store.
+    OfStore(StoreError),
 }
 
-impl<F: Send + 'static, T, E> TypedJob<F, T, E> {
+impl JobFailure {
+    fn ends_transaction(&self) -> bool {
+        match self {
+            Self::OfWork { ends_transaction, .. } => *ends_transaction,
+            Self::OfStore(error) => error.ends_transaction(),
+        }
+    }
+}
+
+/// What a job returned.
+pub(crate) type Worked = Result<Erased, JobFailure>;
+
+/// Runs work, and takes the type from its result.
+pub(crate) async fn erased<T: Send + 'static, E: JobError>(work: BoxFuture<'_, Result<T, E>>) -> Worked {
+    match work.await {
+        Ok(value) => Ok(Box::new(value)),
+        Err(error) => {
+            Err(JobFailure::OfWork { ends_transaction: error.ends_transaction(), error: Box::new(error) })
+        }
+    }
+}
+
+/// Gives a result its type again: that with which it was [`erased`].
+pub(crate) fn typed<T: 'static, E: JobError>(worked: Worked) -> Result<T, E> {
+    let other = || StoreError::Broken("a job returned a value of another type".to_owned()).into();
+    match worked {
+        Ok(value) => value.downcast().map(|value| *value).map_err(|_| other()),
+        Err(JobFailure::OfWork { error, .. }) => {
+            Err(error.downcast().map_or_else(|_| other(), |error| *error))
+        }
+        Err(JobFailure::OfStore(error)) => Err(error.into()),
+    }
+}
+
+/// What a job does, each time it runs; `None` when it can run only once and has.
+type NextRun = Box<dyn for<'t> FnMut(&'t mut Tx) -> Option<BoxFuture<'t, Worked>> + Send>;
+
+/// A unit of work for the writer.
+pub(crate) struct Job {
+    work: NextRun,
+    /// Whether it can run once more.
+    pub(crate) may_repeat: bool,
+    /// The turns that it needs.
+    pub(crate) turns: Turns,
+    /// The dispatcher of this instance.
+    dispatch: Option<Arc<DispatchHandle>>,
+    /// What it will read first, if that is known.
+    pub(crate) ahead: Option<Prefetch>,
+    result: Option<Worked>,
+    waiting: oneshot::Sender<Worked>,
+}
+
+impl Job {
     /// A job with every turn. It needs no other, so it runs once.
-    pub(crate) fn once(
+    pub(crate) fn once<T, E, F>(
         work: F,
         dispatch: Option<Arc<DispatchHandle>>,
-    ) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    ) -> (Self, oneshot::Receiver<Worked>)
+    where
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
+        T: Send + 'static,
+        E: JobError,
+    {
         let mut work = Some(work);
-        let (waiting, answer) = oneshot::channel();
-        let work = Box::new(move || work.take());
-        let job =
-            Self { work, may_repeat: false, turns: Turns::ALL, dispatch, ahead: None, result: None, waiting };
-        (job, answer)
+        let work: NextRun = Box::new(move |tx| Some(Box::pin(erased((work.take()?)(tx)))));
+        Self::new(work, false, Turns::ALL, None, dispatch)
     }
 
     /// A job with the turns that it names; it runs again when it turns out to need more.
-    pub(crate) fn repeatable(
+    pub(crate) fn repeatable<T, E, F>(
         work: F,
         turns: Turns,
         ahead: Option<Prefetch>,
         dispatch: Option<Arc<DispatchHandle>>,
-    ) -> (Self, oneshot::Receiver<Result<T, E>>)
+    ) -> (Self, oneshot::Receiver<Worked>)
     where
-        F: Clone,
+        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
+        T: Send + 'static,
+        E: JobError,
     {
+        let work: NextRun = Box::new(move |tx| Some(Box::pin(erased((work.clone())(tx)))));
+        Self::new(work, true, turns, ahead, dispatch)
+    }
+
+    fn new(
+        work: NextRun,
+        may_repeat: bool,
+        turns: Turns,
+        ahead: Option<Prefetch>,
+        dispatch: Option<Arc<DispatchHandle>>,
+    ) -> (Self, oneshot::Receiver<Worked>) {
         let (waiting, answer) = oneshot::channel();
-        let work = Box::new(move || Some(work.clone()));
-        (Self { work, may_repeat: true, turns, dispatch, ahead, result: None, waiting }, answer)
-    }
-}
-
-impl<F, T, E> Job for TypedJob<F, T, E>
-where
-    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send,
-    T: Send,
-    E: JobError,
-{
-    fn ahead(&self) -> Option<&Prefetch> {
-        self.ahead.as_ref()
+        (Self { work, may_repeat, turns, dispatch, ahead, result: None, waiting }, answer)
     }
 
-    fn turns(&self) -> Turns {
-        self.turns
-    }
-
-    fn needs_also(&mut self, missing: ShardSet) {
-        self.turns.shards = self.turns.shards.or(missing);
-    }
-
-    fn may_repeat(&self) -> bool {
-        self.may_repeat
-    }
-
-    fn run<'t>(&'t mut self, tx: &'t mut Tx) -> BoxFuture<'t, Ran> {
-        Box::pin(async move {
-            self.result = None;
-            let Some(work) = (self.work)() else { return Ran::Undo };
-            tx.set_dispatch(self.dispatch.clone());
-            // A panic in one job must not end the writer, which would fail every other request.
-            let worked = async {
-                let value = work(tx).await?;
-                claim_asked_for(tx).await?;
-                Ok::<T, E>(value)
-            };
-            let ended = AssertUnwindSafe(worked).catch_unwind().await;
-            // Whatever it made of that: without the turn it may have seen what does not hold.
-            if let Some(missing) = tx.missing_turns() {
-                return Ran::Again(missing);
+    /// Runs inside the open transaction.
+    pub(crate) async fn run(&mut self, tx: &mut Tx) -> Ran {
+        self.result = None;
+        tx.set_dispatch(self.dispatch.clone());
+        let work = &mut self.work;
+        // A panic in one job must not end the writer, which would fail every other request.
+        let worked = async {
+            let value = work(&mut *tx)?.await;
+            let claimed = if value.is_ok() { claim_asked_for(tx).await } else { Ok(()) };
+            Some(claimed.map_err(JobFailure::OfStore).and(value))
+        };
+        let ended = AssertUnwindSafe(worked).catch_unwind().await;
+        // Whatever it made of that: without the turn it may have seen what does not hold.
+        if let Some(missing) = tx.missing_turns() {
+            return Ran::Again(missing);
+        }
+        let (result, ran) = match ended {
+            Ok(None) => return Ran::Undo,
+            Ok(Some(Ok(value))) => (Ok(value), Ran::Keep),
+            Ok(Some(Err(failure))) if failure.ends_transaction() => (Err(failure), Ran::Abort),
+            Ok(Some(Err(failure))) => (Err(failure), Ran::Undo),
+            Err(_) => {
+                tracing::error!("a writing job panicked; its writes are undone");
+                let error = StoreError::Broken("a writing job panicked".to_owned());
+                (Err(JobFailure::OfStore(error)), Ran::Undo)
             }
-            let (result, ran) = match ended {
-                Ok(Ok(value)) => (Ok(value), Ran::Keep),
-                Ok(Err(error)) if error.ends_transaction() => (Err(error), Ran::Abort),
-                Ok(Err(error)) => (Err(error), Ran::Undo),
-                Err(_) => {
-                    tracing::error!("a writing job panicked; its writes are undone");
-                    (Err(StoreError::Broken("a writing job panicked".to_owned()).into()), Ran::Undo)
-                }
-            };
-            self.result = Some(result);
-            ran
-        })
+        };
+        self.result = Some(result);
+        ran
     }
 
-    fn answer(self: Box<Self>, end: End) {
+    /// Answers the caller, after the commit or the rollback.
+    pub(crate) fn answer(self, end: End) {
         // A refusal, too, holds only when the transaction commits: it may rest on what another job of the transaction
         // wrote. The job whose error ended the transaction gets that error.
         let result = match (self.result, end) {
             (Some(result), End::Committed) => result,
-            (_, End::Refused(error)) => Err(error.into()),
-            (Some(Err(error)), End::Lost) if error.ends_transaction() => Err(error),
-            _ => Err(StoreError::Unavailable("the transaction was not committed".to_owned()).into()),
+            (_, End::Refused(error)) => Err(JobFailure::OfStore(error)),
+            (Some(Err(failure)), End::Lost) if failure.ends_transaction() => Err(failure),
+            _ => Err(JobFailure::OfStore(StoreError::Unavailable(
+                "the transaction was not committed".to_owned(),
+            ))),
         };
         // The caller may have hung up; the work is done all the same.
         let _ = self.waiting.send(result);

@@ -4,8 +4,11 @@ use futures_util::future::BoxFuture;
 
 use crate::StoreError;
 use crate::driver::Pool;
-use crate::job::JobError;
+use crate::job::{JobError, JobFailure, Worked, erased, typed};
 use crate::tx::Tx;
+
+/// Work that reads, without its types.
+type Reading = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Worked> + Send>;
 
 /// Connections that read, all with the same kind of work.
 #[derive(Clone)]
@@ -42,11 +45,18 @@ impl Readers {
         T: Send + 'static,
         E: JobError,
     {
+        typed(self.run(Box::new(move |tx| Box::pin(erased(work(tx))))).await)
+    }
+
+    async fn run(&self, work: Reading) -> Worked {
         let pool = self.0.clone();
         let reading = tokio::spawn(async move {
-            let conn = pool.acquire().await.map_err(StoreError::from)?;
-            work(&mut Tx::from(conn)).await
+            match pool.acquire().await {
+                Ok(conn) => work(&mut Tx::from(conn)).await,
+                Err(error) => Err(JobFailure::OfStore(error.into())),
+            }
         });
-        reading.await.unwrap_or_else(|_| Err(StoreError::Broken("a reading job panicked".to_owned()).into()))
+        let panicked = || JobFailure::OfStore(StoreError::Broken("a reading job panicked".to_owned()));
+        reading.await.unwrap_or_else(|_| Err(panicked()))
     }
 }

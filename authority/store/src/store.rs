@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::driver::Pool;
 use crate::hand_off::{DispatchHandle, DispatchRegistration};
-use crate::job::{CommitListeners, JobError, TypedJob};
+use crate::job::{CommitListeners, Job, JobError, JobFailure, Worked, typed};
 use crate::readers::{ReaderCount, Readers};
 use crate::shards::Turns;
 use crate::sqlite::ServerLock;
@@ -122,7 +122,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        self.submit(TypedJob::once(work, self.listeners.dispatch.get())).await
+        typed(self.submit(Job::once(work, self.listeners.dispatch.get())).await)
     }
 
     /// The same with the turns that are named, and with others when it turns out to need them: then it runs once more.
@@ -135,7 +135,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        self.submit(TypedJob::repeatable(work, turns, None, self.listeners.dispatch.get())).await
+        typed(self.submit(Job::repeatable(work, turns, None, self.listeners.dispatch.get())).await)
     }
 
     /// The same for work whose first reads are known beforehand. It gets the turn of the merchant that it is about, or
@@ -150,7 +150,7 @@ impl Store {
         E: JobError,
     {
         let turns = ahead.tenant.as_ref().map_or(Turns::ALL, |tenant| Turns::of(&tenant.merchant_id));
-        self.submit(TypedJob::repeatable(work, turns, Some(ahead), self.listeners.dispatch.get())).await
+        typed(self.submit(Job::repeatable(work, turns, Some(ahead), self.listeners.dispatch.get())).await)
     }
 
     /// Whether several transactions may write at a time, each with the turns that it holds.
@@ -159,17 +159,9 @@ impl Store {
         matches!(self.record_readers.0, Pool::Postgres(_))
     }
 
-    async fn submit<F, T, E>(
-        &self,
-        (job, answer): (TypedJob<F, T, E>, oneshot::Receiver<Result<T, E>>),
-    ) -> Result<T, E>
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
-        self.writer.submit(Box::new(job)).await?;
-        answer.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+    async fn submit(&self, (job, answer): (Job, oneshot::Receiver<Worked>)) -> Worked {
+        self.writer.submit(job).await.map_err(JobFailure::OfStore)?;
+        answer.await.unwrap_or_else(|_| Err(JobFailure::OfStore(StoreError::Closed)))
     }
 
     /// Runs `work`, which reads single committed records.

@@ -24,7 +24,7 @@ pub(crate) trait WritingConnection: Send + 'static {
     async fn prefetch(&mut self, jobs: &[&Prefetch], dispatch: Option<Arc<DispatchHandle>>) -> Result<()>;
     /// Runs the job with this `index` in the transaction, and undoes it alone when it refused. Returns the job's
     /// effects.
-    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects)>;
+    async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)>;
     /// Sends what the jobs have left to write. Returns the jobs whose writes the database refused; those are left out.
     async fn finish(&mut self) -> Result<Failed>;
     /// Makes everything since `begin` durable. `false`: the server had ended the transaction before, and nothing is

@@ -179,7 +179,7 @@ impl WritingConnection for PostgresWriting {
         self.in_time(looked)
     }
 
-    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects)> {
+    async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)> {
         let Some(tx) = self.tx.as_mut().filter(|tx| tx.conn.is_writing()) else { return Err(gone()) };
         let ran = timeout(ANSWER_WAIT, tx.run(index, job)).await;
         self.in_time(ran)

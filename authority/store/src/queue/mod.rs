@@ -26,7 +26,7 @@ pub(crate) const BATCH_MAX: usize = 128;
 
 /// A job that is counted until it is answered.
 pub(crate) struct Counted {
-    pub(crate) job: Box<dyn Job>,
+    pub(crate) job: Box<Job>,
     /// What it has of the room in the queue, until it is taken for the first time.
     permit: Option<OwnedSemaphorePermit>,
     /// How often a transaction waited for its turns in vain.
@@ -109,7 +109,7 @@ impl Queue {
     ///
     /// # Errors
     /// [`StoreError::Closed`] when the queue is closed.
-    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<()> {
+    pub(crate) async fn submit(&self, job: Job) -> Result<()> {
         // Counted after it has a place: a caller that hangs up while the queue is full has submitted nothing.
         let permit = Arc::clone(&self.room).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let mut state = self.state();
@@ -118,7 +118,13 @@ impl Queue {
         }
         self.unanswered.fetch_add(1, Ordering::Relaxed);
         let count = Count(Arc::clone(&self.unanswered));
-        state.jobs.push_back(Counted { job, permit: Some(permit), waits: 0, repeated: false, _count: count });
+        state.jobs.push_back(Counted {
+            job: Box::new(job),
+            permit: Some(permit),
+            waits: 0,
+            repeated: false,
+            _count: count,
+        });
         drop(state);
         self.changed.notify_one();
         Ok(())
@@ -203,7 +209,7 @@ impl State {
         let mut reserved = ShardSet::NONE;
         let mut left = VecDeque::with_capacity(self.jobs.len());
         while let Some(mut job) = self.jobs.pop_front() {
-            let turns = job.job.turns();
+            let turns = job.job.turns;
             let free = turns.shards.without(self.busy.or(reserved));
             let full = batch.jobs.len() == BATCH_MAX;
             // A batch that waits takes nobody along who could go on without.
@@ -261,7 +267,7 @@ impl State {
         let (mut picked, mut reserved) = (VecDeque::new(), ShardSet::NONE);
         let mut left = VecDeque::with_capacity(self.jobs.len());
         while let Some(mut job) = self.jobs.pop_front() {
-            let turns = job.job.turns();
+            let turns = job.job.turns;
             if picked.len() < most && runs(turns, reserved) {
                 job.permit = None;
                 picked.push_back(job);

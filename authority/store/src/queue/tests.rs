@@ -1,38 +1,14 @@
 //! Which jobs share a batch, which wait, and for whom.
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 
 use super::*;
-use crate::job::Ran;
+use crate::StoreError;
 use crate::shards::Turns;
-use crate::tx::{Prefetch, Tx};
 
 /// A job that never runs: only its turns matter here.
-struct Waiting(Turns);
-
-impl Job for Waiting {
-    fn ahead(&self) -> Option<&Prefetch> {
-        None
-    }
-
-    fn turns(&self) -> Turns {
-        self.0
-    }
-
-    fn needs_also(&mut self, missing: ShardSet) {
-        self.0 = Turns::each(self.0.shards.or(missing));
-    }
-
-    fn may_repeat(&self) -> bool {
-        true
-    }
-
-    fn run<'t>(&'t mut self, _: &'t mut Tx) -> BoxFuture<'t, Ran> {
-        Box::pin(async { Ran::Keep })
-    }
-
-    fn answer(self: Box<Self>, _: End) {}
+fn job_with(turns: Turns) -> Job {
+    Job::repeatable(|_| Box::pin(async { Ok::<(), StoreError>(()) }), turns, None, None).0
 }
 
 /// The set of these shards.
@@ -47,7 +23,7 @@ fn need(numbers: &[u32]) -> Turns {
 fn queue(jobs: &[Turns]) -> Queue {
     let queue = Queue::new(1);
     for turns in jobs {
-        queue.submit(Box::new(Waiting(*turns))).now_or_never().unwrap().unwrap();
+        queue.submit(job_with(*turns)).now_or_never().unwrap().unwrap();
     }
     queue
 }
@@ -59,7 +35,7 @@ fn next(queue: &Queue) -> Option<(Vec<Turns>, ShardSet, bool)> {
 }
 
 fn turns_of(jobs: &VecDeque<Counted>) -> Vec<Turns> {
-    jobs.iter().map(|job| job.job.turns()).collect()
+    jobs.iter().map(|job| job.job.turns).collect()
 }
 
 #[test]
@@ -68,7 +44,7 @@ fn jobs_of_free_shards_share_a_batch_and_others_wait_for_the_release() {
     let all = vec![need(&[1]), need(&[2]), need(&[1]), Turns::NONE];
     assert_eq!(next(&queue), Some((all, shards(&[1, 2]), false)));
     for turns in [need(&[2, 3]), need(&[4])] {
-        queue.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+        queue.submit(job_with(turns)).now_or_never().unwrap().unwrap();
     }
     assert_eq!(next(&queue), Some((vec![need(&[4])], shards(&[4]), false)));
     assert_eq!(next(&queue), None);
@@ -82,7 +58,7 @@ fn who_waits_is_not_overtaken_on_its_shards() {
     let waiting = queue(&[need(&[1])]);
     let held = next(&waiting).unwrap().1;
     for turns in [need(&[1, 2]), need(&[2]), need(&[3]), Turns::ALL, need(&[4])] {
-        waiting.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+        waiting.submit(job_with(turns)).now_or_never().unwrap().unwrap();
     }
     assert_eq!(
         next(&waiting),
@@ -102,7 +78,7 @@ fn a_job_that_does_what_it_can_takes_the_free_part_of_its_shards() {
     let some = Turns::some_of(shards(&[1, 2, 3]));
     let none = Turns::some_of(shards(&[1]));
     for turns in [none, some] {
-        queue.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+        queue.submit(job_with(turns)).now_or_never().unwrap().unwrap();
     }
     assert_eq!(next(&queue), Some((vec![some], shards(&[2, 3]), false)));
     assert_eq!(next(&queue), None, "nothing of the other one's is free");
@@ -153,7 +129,7 @@ fn a_transaction_is_joined_by_jobs_of_its_shards_in_their_order() {
 fn a_closed_queue_gives_out_what_it_has_and_takes_nothing() {
     let queue = queue(&[need(&[1])]);
     queue.close();
-    assert!(queue.submit(Box::new(Waiting(Turns::NONE))).now_or_never().unwrap().is_err());
+    assert!(queue.submit(job_with(Turns::NONE)).now_or_never().unwrap().is_err());
     assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), false)));
     assert!(queue.next().now_or_never().unwrap().is_none());
 }
@@ -161,7 +137,7 @@ fn a_closed_queue_gives_out_what_it_has_and_takes_nothing() {
 #[test]
 fn a_full_queue_lets_senders_wait() {
     let queue = queue(&vec![need(&[1]); QUEUE_MAX]);
-    let mut next_one = Box::pin(queue.submit(Box::new(Waiting(need(&[2])))));
+    let mut next_one = Box::pin(queue.submit(job_with(need(&[2]))));
     assert!((&mut next_one).now_or_never().is_none());
     let batch = queue.next().now_or_never().unwrap().unwrap();
     assert_eq!(batch.jobs.len(), BATCH_MAX);
@@ -178,7 +154,7 @@ fn who_has_waited_takes_along_what_nobody_has_taken() {
     queue.release(first.turns);
     assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), true)));
     for turns in [need(&[1]), need(&[2, 3]), need(&[3]), need(&[1, 4]), Turns::NONE] {
-        queue.submit(Box::new(Waiting(turns))).now_or_never().unwrap().unwrap();
+        queue.submit(job_with(turns)).now_or_never().unwrap().unwrap();
     }
     let also = queue.also(2);
     assert_eq!((turns_of(&also.jobs), also.turns), (vec![need(&[2]), need(&[2, 3])], shards(&[2, 3])));

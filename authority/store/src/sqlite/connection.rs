@@ -63,7 +63,7 @@ impl WritingConnection for SqliteWriting {
         self.tx()?.look(jobs, dispatch).await
     }
 
-    async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects)> {
+    async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)> {
         let tx = self.tx()?;
         if !tx.conn.is_writing() {
             return Err(StoreError::Unavailable("no transaction is open".to_owned()));

@@ -17,7 +17,7 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
-use crate::job::{CommitListeners, TypedJob};
+use crate::job::{CommitListeners, Job, typed};
 use crate::store::Access;
 use crate::tx::Tx;
 use crate::writer::Writer;
@@ -72,21 +72,18 @@ async fn cramped(path: &Path) -> Writer {
     Writer::start(vec![Box::new(SqliteWriting::new(options, conn))], &CommitListeners::default())
 }
 
-/// Submits a job; returns the channel of its answer.
-async fn submit<F>(writer: &Writer, work: F) -> oneshot::Receiver<Result<()>>
+/// Submits a job; returns what becomes its answer.
+async fn submit<F>(writer: &Writer, work: F) -> BoxFuture<'static, Result<()>>
 where
     F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<()>> + Send + 'static,
 {
-    let (job, answer) = TypedJob::once(work, None);
-    writer.submit(Box::new(job)).await.unwrap();
-    answer
+    let (job, answer) = Job::once(work, None);
+    writer.submit(job).await.unwrap();
+    Box::pin(async move { typed(answer.await.unwrap()) })
 }
 
 async fn insert(writer: &Writer, merchant: Merchant) -> Result<()> {
-    submit(writer, move |tx| Box::pin(async move { tx.merchant_insert(&merchant).await }))
-        .await
-        .await
-        .unwrap()
+    submit(writer, move |tx| Box::pin(async move { tx.merchant_insert(&merchant).await })).await.await
 }
 
 #[tokio::test]
@@ -107,7 +104,7 @@ async fn a_full_database_undoes_the_whole_transaction_and_works_on() {
     let mut together = Box::pin(join_all((0..40).map(|n| insert(&writer, merchant(n)))));
     assert!((&mut together).now_or_never().is_none(), "they wait");
     open.send(()).unwrap();
-    assert!(matches!(held.await.unwrap(), Err(StoreError::Unavailable(_))));
+    assert!(matches!(held.await, Err(StoreError::Unavailable(_))));
     let answers = together.await;
     let refused = answers.iter().filter(|answer| matches!(answer, Err(StoreError::Unavailable(_)))).count();
     let kept = i64::try_from(answers.iter().filter(|answer| answer.is_ok()).count()).unwrap();

@@ -66,7 +66,7 @@ impl Writer {
         self.queue.unanswered()
     }
 
-    pub(crate) async fn submit(&self, job: Box<dyn Job>) -> Result<()> {
+    pub(crate) async fn submit(&self, job: Job) -> Result<()> {
         self.queue.submit(job).await
     }
 
@@ -136,8 +136,8 @@ impl Worker {
             held = held.or(also);
         }
         let (jobs, back): (VecDeque<_>, VecDeque<_>) =
-            batch.jobs.into_iter().partition(|job| job.job.turns().allow(held));
-        let wanted = back.iter().fold(ShardSet::NONE, |all, job| all.or(job.job.turns().shards));
+            batch.jobs.into_iter().partition(|job| job.job.turns.allow(held));
+        let wanted = back.iter().fold(ShardSet::NONE, |all, job| all.or(job.job.turns.shards));
         self.queue.put_back(back.into(), wanted.without(held));
         self.queue.release(batch.turns.without(held));
         let kept = batch.turns.and(held);
@@ -196,11 +196,11 @@ impl Worker {
     async fn run_together(&mut self, jobs: VecDeque<Counted>, progress: &mut Progress) {
         // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear the
         // transaction's cache.
-        let (unknown, known): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.ahead().is_none());
+        let (unknown, known): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.job.ahead.is_none());
         for job in unknown {
             self.run(progress, job).await;
         }
-        let ahead: Vec<&Prefetch> = known.iter().filter_map(|job| job.job.ahead()).collect();
+        let ahead: Vec<&Prefetch> = known.iter().filter_map(|job| job.job.ahead.as_ref()).collect();
         if !progress.lost
             && !ahead.is_empty()
             && let Err(error) = self.connection.prefetch(&ahead, self.listeners.dispatch.get()).await
@@ -219,11 +219,11 @@ impl Worker {
             progress.again.push(job);
             return;
         }
-        let effects = match self.connection.run(progress.ran.len(), &mut *job.job).await {
+        let effects = match self.connection.run(progress.ran.len(), &mut job.job).await {
             Ok((Ran::Keep, effects)) => effects,
             Ok((Ran::Undo, _)) => CommitEffects::default(),
             Ok((Ran::Again(missing), _)) => {
-                job.job.needs_also(missing);
+                job.job.turns.shards = job.job.turns.shards.or(missing);
                 progress.again.push(job);
                 return;
             }

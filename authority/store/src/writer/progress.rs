@@ -72,7 +72,7 @@ fn committed_but(ran: Vec<(Counted, CommitEffects)>, mut failed: Failed, several
 
 /// The job, to be run once more, if it can and has not yet.
 fn once_more(mut job: Counted, run_again: bool) -> Result<Counted, Counted> {
-    if run_again && !job.repeated && job.job.may_repeat() {
+    if run_again && !job.repeated && job.job.may_repeat {
         job.repeated = true;
         Ok(job)
     } else {

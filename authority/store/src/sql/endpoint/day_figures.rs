@@ -62,15 +62,16 @@ impl Tx {
         for WrittenOutcome { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
-            let shard = Shard::of(&settlement.merchant_id);
-            let of: [(&str, fn(Timestamp) -> i64); 2] =
-                [(settlement.endpoint_id.as_str(), span), (SHARD, hour)];
-            for (owner, row) in of {
-                let tried = counted.entry((shard, owner, row(settlement.started_at))).or_default();
+            let (shard, endpoint) = (Shard::of(&settlement.merchant_id), settlement.endpoint_id.as_str());
+            let (started_at, finished_at) = (settlement.started_at, settlement.finished_at);
+            for (owner, started, finished) in [
+                (endpoint, span(started_at), span(finished_at)),
+                (SHARD, hour(started_at), hour(finished_at)),
+            ] {
+                let tried = counted.entry((shard, owner, started)).or_default();
                 tried.0 += 1;
                 tried.1 += failed;
-                let ended = counted.entry((shard, owner, row(settlement.finished_at))).or_default();
-                ended.2 += given_up;
+                counted.entry((shard, owner, finished)).or_default().2 += given_up;
             }
         }
         for ((shard, owner, since), counts) in counted {

@@ -68,7 +68,7 @@ impl Tx {
     }
 
     /// Runs the job with this `index` in the transaction, and keeps or undoes it. Returns its effects.
-    pub(crate) async fn run(&mut self, index: usize, job: &mut dyn Job) -> Result<(Ran, CommitEffects)> {
+    pub(crate) async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)> {
         self.conn.begin_job(index);
         self.job = JobState::default();
         let ran = job.run(self).await;
