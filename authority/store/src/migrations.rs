@@ -110,7 +110,7 @@ pub(crate) fn known(migrations: &'static Migrator) -> Known {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
@@ -135,7 +135,7 @@ mod tests {
         CREATE TABLE later_things (id BIGINT PRIMARY KEY)";
 
     /// This program's migrations, and one that a later program will have.
-    fn with_later(known: &Migrator) -> Migrator {
+    pub(crate) fn with_later(known: &Migrator) -> Migrator {
         let later = Migration::new(
             9001,
             "9001_expand_later".into(),

@@ -23,10 +23,12 @@ use super::SHARDED;
 const ACROSS: &str = "/* all shards: ";
 
 /// What the receiver's inbox sends, whose database has a table of this name.
-const INBOX: [&str; 2] = [
+const INBOX: [&str; 4] = [
     "INSERT INTO events (id, type, created_at, merchant_id, livemode, received_at, body) \
      VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING",
     "SELECT COUNT(*) FROM events",
+    "SELECT body FROM events WHERE status <> $1 ORDER BY received_at, rowid",
+    "UPDATE events SET status = $2, attempts = attempts + 1 WHERE id = $1",
 ];
 
 /// Watches the statements from now on.
