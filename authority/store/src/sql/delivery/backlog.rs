@@ -6,8 +6,8 @@
 /// The most deliveries that are counted per endpoint. The oldest is looked for among as many, those due first.
 pub(crate) const COUNTED_MAX: i64 = 10_000;
 
-/// Columns `pending`, `due`, `oldest`, `first_due` of the row `e` with its `shard` and `endpoint_id`; `$1` is now, `$2` is
-/// [`COUNTED_MAX`].
+/// Columns `pending`, `due`, `oldest`, `first_due` of the row `e` with its `shard` and `endpoint_id`; `$1` is now, `$2`
+/// is [`COUNTED_MAX`].
 pub(crate) const COUNTED: &str = "(SELECT COUNT(*) FROM (SELECT 1 FROM deliveries d \
          WHERE d.shard = e.shard AND d.endpoint_id = e.endpoint_id AND d.status = 'pending' LIMIT $2) AS w) AS pending, \
      (SELECT COUNT(*) FROM (SELECT 1 FROM deliveries d \

@@ -48,8 +48,8 @@ pub struct MadeUnderKey<T> {
     pub fingerprint: Option<Vec<u8>>,
 }
 
-/// The columns of a scope: merchant ids begin with `mer_`, so the operator's scopes belong to no merchant. Those about a
-/// merchant are in its shard.
+/// The columns of a scope: merchant ids begin with `mer_`, so the operator's scopes belong to no merchant. Those
+/// about a merchant are in its shard.
 pub(crate) fn columns(scope: &KeyScope) -> (Shard, Cow<'_, str>, bool) {
     let shard = |tenant: &Tenant| Shard::of(&tenant.merchant_id);
     match scope {

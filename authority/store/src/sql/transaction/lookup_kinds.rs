@@ -155,8 +155,8 @@ const fn of_order(
     Select { part, flag: "t.column2", bytes: "NULL", texts, numbers, from }
 }
 
-/// Processors' messages by (merchant, mode, processor, kind, processor's event, the key that it is buffered under, shard):
-/// that key, what it was about, what it said.
+/// Processors' messages by (merchant, mode, processor, kind, processor's event, the key that it is buffered under,
+/// shard): that key, what it was about, what it said.
 pub(crate) static MESSAGES: Lookup = Lookup {
     key: &kinds!(Text, Bool, Text, Text, Text, Text, Shard),
     selects: &[Select {
@@ -170,8 +170,8 @@ pub(crate) static MESSAGES: Lookup = Lookup {
     }],
 };
 
-/// Which keys are in use, by (merchant, mode, text, who asks, the key that it is buffered under, shard): that key. Refunds and
-/// shipments by their idempotency keys, orders by their numbers.
+/// Which keys are in use, by (merchant, mode, text, who asks, the key that it is buffered under, shard): that key.
+/// Refunds and shipments by their idempotency keys, orders by their numbers.
 pub(crate) static USED_FOR_REFUNDS: Lookup = used(&[of_use(
     "refunds r WHERE r.shard = t.column6 AND r.merchant_id = t.column1 AND r.livemode = t.column2 \
         AND r.idempotency_key = t.column3 \

@@ -6,7 +6,8 @@ use super::{SHARDED, SMALL};
 use crate::postgres::PostgresDatabase;
 use crate::sqlite::SqliteFile;
 
-/// Every table; and the first column of every key, unique index and foreign key, with the table that the latter leads to.
+/// Every table; and the first column of every key, unique index and foreign key, with the table that the latter
+/// leads to.
 const POSTGRES: [&str; 2] = [
     "SELECT relname::TEXT FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",
     "SELECT i.indrelid::regclass::TEXT, i.indexrelid::regclass::TEXT, NULL, a.attname::TEXT FROM pg_index i \

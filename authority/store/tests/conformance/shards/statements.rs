@@ -2,7 +2,8 @@
 //! that it reads or writes. The only exceptions say in their texts that they look through all shards, and why
 //! (`sql/across.rs`).
 //!
-//! The statements come from sqlx's own log. The whole program ends with the first that is wrong, whichever test sent it.
+//! The statements come from sqlx's own log. The whole program ends with the first that is wrong, whichever test
+//! sent it.
 
 use std::collections::HashSet;
 use std::io::Write as _;
