@@ -119,7 +119,8 @@ impl Tx {
     }
 
     /// Removes up to `limit` ended deliveries of an event of the tenant that were not made with it (replays,
-    /// recoveries), with their attempts. For an event that was sent again so often that its rows are too many for one transaction.
+    /// recoveries), with their attempts. For an event that was sent again so often that its rows are too many for one
+    /// transaction.
     pub async fn retention_thin(&mut self, tenant: &Tenant, event: &EventId, limit: i64) -> Result<u64> {
         let mut query = Query::new("SELECT id FROM deliveries WHERE ");
         query.push_shards("", with_operator(tenant)).push(" AND event_id = ").push_bind(event.as_str());
