@@ -5,37 +5,70 @@
 // so that no line of code is 57 KB long; and `explainer.js`, which two entry points share that are loaded side by side.
 // Adapters and stores are left as the compiler wrote them: they share code with each other. Files that no entry point
 // reaches any more are removed; declarations all stay.
+//
+// What Node requires is made to start soonest. The core's text is part of it; the receiver and `explain` are files of
+// their own, which CommonJS can load in the middle of a call. What else shortens the start is in `quick-start.mjs`.
 
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { compiledAtOnce, loadedLater, plainlyExported } from "./quick-start.mjs";
 
 const dist = fileURLToPath(new URL("dist/", import.meta.url));
 const { exports } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
 
-/** The entry points, and how a file names itself (`node.ts`). */
+/** What stays beside an entry point: it is imported as it is written. */
+const BESIDE = /\.wasm|_base64\.js$|\/explainer\.js$/;
+
+/** The entry points, what of them stays apart (but `within` some), how a file names itself (`node.ts`), and what is done with it at the end. */
 const FORMATS = {
   esm: {
     entries: ["index", "node", "workerd", "edge-light", "explain-inlined", "client/index"],
+    beside: BESIDE,
+    within: [],
     options: { format: "esm", define: { HERE: "import.meta.url" } },
+    plugins: [],
+    finished: compiledAtOnce,
   },
   cjs: {
-    entries: ["index", "node", "explain-inlined", "client/index"],
+    entries: ["index", "node", "explain-inlined", "client/index", "receiver", "explain"],
+    beside: new RegExp(`${BESIDE.source}|^\\./(receiver|explain)\\.js$`),
+    within: ["esm/node.js"],
     // The platform makes esbuild write down the exported names where Node looks for them.
-    options: { format: "cjs", platform: "node", define: { HERE: "__filename" } },
+    options: {
+      format: "cjs",
+      platform: "node",
+      define: { HERE: "__filename" },
+      // An ES module that assigns to `exports` is what is meant here.
+      logOverride: { "commonjs-variable-in-esm": "silent" },
+    },
+    plugins: [plainlyExported(Object.keys(await import("./dist/esm/exports.js")))],
+    finished: (code) => loadedLater(compiledAtOnce(code), ["./receiver.js", "./explain.js", "node:module"]),
   },
 };
 
 /** Leaves imports of files that stay beside the entry point as they are written. */
-const beside = {
+const leaving = (beside, within) => ({
   name: "beside",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /\.wasm|_base64\.js$|\/explainer\.js$/ }, ({ path }) => ({ path, external: true })),
+    onResolve({ filter: beside }, ({ path, kind, importer }) =>
+      kind === "entry-point" || within.includes(relative(dist, importer)) ? undefined : { path, external: true },
+    ),
+});
+
+/** Descriptions are in the declarations and in `src`. Their lines stay, for the source map. */
+const undescribed = {
+  name: "undescribed",
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/dist\/esm\/.+\.js$/ }, ({ path }) => {
+      const described = readFileSync(path, "utf8");
+      return { contents: described.replace(/^ *\/\*\*[^]*?\*\/$/gm, (lines) => lines.replace(/.+/g, "")) };
+    }),
 };
 
 async function bundled(folder) {
-  const { entries, options } = FORMATS[folder];
+  const { entries, beside, within, options, plugins, finished } = FORMATS[folder];
   const { outputFiles } = await esbuild.build({
     entryPoints: entries.map((entry) => join(dist, `esm/${entry}.js`)),
     outdir: join(dist, folder),
@@ -46,11 +79,11 @@ async function bundled(folder) {
     sourcemap: true,
     sourcesContent: false,
     external: ["node:*"],
-    plugins: [beside],
+    plugins: [leaving(beside, within), ...plugins, undescribed],
     write: false,
     ...options,
   });
-  return outputFiles;
+  return outputFiles.map(({ path, text }) => ({ path, contents: path.endsWith(".js") ? finished(text) : text }));
 }
 
 /** Every JavaScript file in `folder` that the map of entry points leads to, directly or by imports. */
@@ -70,6 +103,15 @@ async function reachable(folder) {
   return new Set(Object.keys(metafile.inputs));
 }
 
+// A text of base64 has nothing to be mapped.
+for (const folder of Object.keys(FORMATS)) {
+  for (const name of readdirSync(join(dist, folder, "generated")).filter((name) => name.endsWith(".js"))) {
+    const file = join(dist, folder, "generated", name);
+    writeFileSync(file, readFileSync(file, "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"));
+    rmSync(`${file}.map`);
+  }
+}
+
 // All are made before one is written, because they are made of each other's sources.
 const made = (await Promise.all(Object.keys(FORMATS).map(bundled))).flat();
 for (const { path, contents } of made) writeFileSync(path, contents);
@@ -82,13 +124,5 @@ for (const folder of Object.keys(FORMATS)) {
   for (const name of readdirSync(join(dist, folder), { recursive: true })) {
     const file = relative(dist, join(dist, folder, name));
     if (/\.js(\.map)?$/.test(name) && !used.has(file.replace(/\.map$/, ""))) rmSync(join(dist, file));
-  }
-}
-// A text of base64 has nothing to be mapped.
-for (const folder of Object.keys(FORMATS)) {
-  for (const name of readdirSync(join(dist, folder, "generated")).filter((name) => name.endsWith(".js"))) {
-    const file = join(dist, folder, "generated", name);
-    writeFileSync(file, readFileSync(file, "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"));
-    rmSync(`${file}.map`);
   }
 }

@@ -71,8 +71,6 @@ declare const Buffer: { from(memory: ArrayBuffer): Partial<NodeBuffer> } | undef
 
 /** How many numbers the core leaves. */
 const NUMBERS = 8;
-/** The largest bound for bodies, which the core knows too: what may be written into its memory at all. */
-export const BODY_BYTES_MAX = 256 << 20;
 /** What an instance's memory may have grown to and still be kept: more than any delivery of the service needs. */
 const KEPT_BYTES = 4 << 20;
 /** What V8 still allocates beside other objects. A longer text gets pages of its own, which takes ten times as long. */
@@ -101,8 +99,15 @@ let decoder: TextDecoder | undefined;
 export function start(compiled: WebAssembly.Module): void {
   module = compiled;
   replace();
-  const [states, digests, exchange, numbers, pad, timestamp, body] = Array.from({ length: 7 }, (_, n) => core.place(n));
-  places = { states, digests, exchange, numbers, pad, timestamp, body } as Places;
+  places = {
+    states: core.place(0),
+    digests: core.place(1),
+    exchange: core.place(2),
+    numbers: core.place(3),
+    pad: core.place(4),
+    timestamp: core.place(5),
+    body: core.place(6),
+  };
   facts = asciiText(places.exchange, core.facts()).split("\n");
 }
 

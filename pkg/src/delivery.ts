@@ -7,7 +7,8 @@
 // Nothing is copied that cannot be part of a valid delivery: a body above the bound is refused by its length, and a header
 // that is longer than any that is looked at is represented by a short text with the same verdict.
 
-import { BODY_BYTES_MAX, asciiText, bytes, core, places, reserve, utf8Text, writeText } from "./core.js";
+import { BODY_BYTES_MAX } from "./bounds.js";
+import { asciiText, bytes, core, places, reserve, utf8Text, writeText } from "./core.js";
 import { type DeliveryHeaders, deliveryHeaders } from "./headers.js";
 import { type HeaderNames, SERVICE } from "./profiles.js";
 import type { RawBody, RequestHeaders } from "./types.js";
@@ -40,6 +41,8 @@ const SIGNATURE_BYTES_MAX = 16_384;
 /** A signature of more bytes than that, and an event id that no event has. */
 const TOO_LONG = "x".repeat(SIGNATURE_BYTES_MAX + 1);
 
+const getter = (prototype: object, name: PropertyKey) =>
+  (Object.getOwnPropertyDescriptor(prototype, name) as { get: () => unknown }).get;
 const { set } = Uint8Array.prototype;
 const typedArrayName = getter(Object.getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag);
 const arrayBufferLength = getter(ArrayBuffer.prototype, "byteLength");
@@ -193,8 +196,4 @@ function writeContent(content: RawContent): number {
 /** The bytes themselves, not a copy. */
 export function viewOf(content: Uint8Array | ArrayBuffer): Uint8Array {
   return ArrayBuffer.isView(content) ? content : new Uint8Array(content);
-}
-
-function getter(prototype: object, name: PropertyKey): () => unknown {
-  return (Object.getOwnPropertyDescriptor(prototype, name) as { get: () => unknown }).get;
 }

@@ -4,10 +4,10 @@
 import module from "./core.wasm?module";
 import { contractVersion, start } from "./core.js";
 import explainModule from "./explain.wasm?module";
-import { provideExplainer } from "./explainer.js";
+import { explainWith } from "./own-explainer.js";
 
 start(module);
-provideExplainer(() => explainModule);
+explainWith(() => explainModule);
 
 /** The version of the SDK contract that this package fulfils. */
 export const CONTRACT_VERSION: string = contractVersion();

@@ -6,7 +6,7 @@
 // lists with their numbers.
 
 import { type RawContent, byteLength, rawContent, viewOf } from "./delivery.js";
-import { explainerModule } from "./explainer.js";
+import { type Loader, explainerModule } from "./explainer.js";
 import { deliveryHeaders } from "./headers.js";
 import { checkOptions } from "./known-options.js";
 import { SERVICE } from "./profiles.js";
@@ -43,11 +43,12 @@ const KNOWN = [
   "x-shopify-hmac-sha256",
 ];
 
-/** What the verifier is configured with. */
+/** What the verifier is configured with, and the entry point's way to the module. */
 export interface Trust {
   readonly secrets: readonly string[];
   readonly toleranceSeconds: number;
   readonly maxBodyBytes: number;
+  readonly loader: Loader | undefined;
 }
 
 /** Asks the module. `now` is Unix seconds. */
@@ -76,8 +77,8 @@ export function explainDelivery(
   return JSON.parse(answer(question, trust, now, bodyBytes)) as Explanation;
 }
 
-function answer(question: Question, { toleranceSeconds, maxBodyBytes }: Trust, now: number, bodyBytes: number): string {
-  const module = explainerModule();
+function answer(question: Question, { toleranceSeconds, maxBodyBytes, loader }: Trust, now: number, bodyBytes: number): string {
+  const module = explainerModule(loader);
   if (module === undefined) {
     throw new Error('the module behind explain is not here: `import "verify-wasm/explain"` once to have it in a bundle');
   }

@@ -3,7 +3,7 @@
 export type * from "./codes.js";
 export { VerificationError } from "./error.js";
 export * from "./events.js";
-export { createReceiver } from "./receiver.js";
+export { createReceiver } from "./create-receiver.js";
 export type * from "./records/index.js";
 export { sign } from "./sign.js";
 export { Verifier } from "./verifier.js";

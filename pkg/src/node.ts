@@ -4,15 +4,15 @@
 
 import { createRequire } from "node:module";
 import { contractVersion, start } from "./core.js";
-import { provideExplainer } from "./explainer.js";
 import { base64 } from "./generated/core_base64.js";
 import { inlinedModule } from "./inlined.js";
+import { explainWith } from "./own-explainer.js";
 
 /** The file that this becomes part of, as its module system names it: a URL, or a path (`bundle.mjs`). */
 declare const HERE: string;
 
 start(inlinedModule(base64));
-provideExplainer(() => {
+explainWith(() => {
   try {
     // Not imported: an ES module that imports `node:fs` takes 2 ms longer to start.
     const load = createRequire(HERE);

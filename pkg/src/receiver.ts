@@ -24,7 +24,7 @@ import type { ReceiverAnswer } from "./receiver/answers.js";
 import { TOO_LARGE, readBody } from "./receiver/bounded-body.js";
 import { type Outcome, type RetrySummary, claimAndAct, retryDue } from "./receiver/claimed-work.js";
 import { listedEvent } from "./receiver/listed-event.js";
-import { type OnFailure, type ReceiverOptions, type Setup, setUp } from "./receiver/options.js";
+import { type MakeVerifier, type OnFailure, type ReceiverOptions, type Setup, setUp } from "./receiver/options.js";
 import { isRefusal } from "./receiver/refusal.js";
 import type { ClaimRecord } from "./stores/claim-store.js";
 import type { Envelope, RequestHeaders, WebhookEvent } from "./types.js";
@@ -80,14 +80,9 @@ export interface Receiver {
 const RETRY_LIMIT_DEFAULT = 100;
 const RETRY_LIMIT_MAX = 1000;
 
-/**
- * Makes a receiver.
- *
- * @throws {TypeError} an option is missing, has the wrong type, or does not exist
- * @throws {RangeError} an option is outside its range
- */
-export function createReceiver(options: ReceiverOptions): Receiver {
-  const setup = setUp(options);
+/** What `createReceiver` does, by whoever has the core: this file knows no verifier of its own. */
+export function receiverWith(options: ReceiverOptions, makeVerifier: MakeVerifier): Receiver {
+  const setup = setUp(options, makeVerifier);
   return Object.assign((request: FetchRequest) => respond(setup, request), {
     maxBodyBytes: setup.maxBodyBytes,
     receive: (delivery: ReceivedDelivery) => receive(setup, delivery),

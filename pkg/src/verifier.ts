@@ -24,6 +24,7 @@ import { VerificationError } from "./error.js";
 import { explainDelivery } from "./explain.js";
 import { hostDigestPays, leaveHostDigests } from "./host-digest.js";
 import { checkOptions } from "./known-options.js";
+import { ownExplainer } from "./own-explainer.js";
 import { type Profile, SERVICE, profileOf } from "./profiles.js";
 import { type PreparedSecrets, prepareSecrets, putInPlace, secretTexts, warnUnlessUsable } from "./secrets.js";
 import type {
@@ -184,7 +185,12 @@ export class Verifier {
       throw new Error("explain knows the causes of the profile service alone: the same delivery has Service-* headers too");
     }
     const now = this.#seconds();
-    const trust = { secrets: this.#secretTexts, toleranceSeconds: this.#toleranceSeconds, maxBodyBytes: this.#maxBodyBytes };
+    const trust = {
+      secrets: this.#secretTexts,
+      toleranceSeconds: this.#toleranceSeconds,
+      maxBodyBytes: this.#maxBodyBytes,
+      loader: ownExplainer,
+    };
     return explainDelivery(body, headers, options, trust, now);
   }
 

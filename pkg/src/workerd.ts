@@ -3,10 +3,10 @@
 import module from "./core.wasm";
 import { contractVersion, start } from "./core.js";
 import explainModule from "./explain.wasm";
-import { provideExplainer } from "./explainer.js";
+import { explainWith } from "./own-explainer.js";
 
 start(module);
-provideExplainer(() => explainModule);
+explainWith(() => explainModule);
 
 /** The version of the SDK contract that this package fulfils. */
 export const CONTRACT_VERSION: string = contractVersion();

@@ -1,5 +1,7 @@
 //! A delivery in the module's memory, and the verdict on it.
 
+use core::ops::Range;
+
 use verify_core::json::Diligence;
 use verify_core::mac::DIGEST_LEN;
 use verify_core::verify::Claim;
@@ -82,6 +84,12 @@ pub(crate) fn judge(
 
 fn verdict(claim: &Claim<'static, '_>, secret_count: usize, mode: u32) -> Result<u32, VerificationCode> {
     check_signature(claim, secret_count, mode)?;
+    read(claim, mode)
+}
+
+/// A function of its own: runtimes compile one when it is first called, and this one is half of the module.
+#[inline(never)]
+fn read(claim: &Claim<'static, '_>, mode: u32) -> Result<u32, VerificationCode> {
     let diligence = if mode & BESIDE_PARSER == 0 { Diligence::Alone } else { Diligence::BesideParser };
     let mut is_ascii = false;
     let envelope = claim.read(|body| {
@@ -98,8 +106,7 @@ fn verdict(claim: &Claim<'static, '_>, secret_count: usize, mode: u32) -> Result
 fn check_signature(claim: &Claim<'_, '_>, secret_count: usize, mode: u32) -> Result<(), VerificationCode> {
     let secrets = 0..secret_count;
     if mode & STANDARD_WEBHOOKS != 0 {
-        let expected = secrets.filter_map(|index| Some(claim.sign_standard(&secrets::in_place(index)?)));
-        return claim.check_standard_signature(expected);
+        return check_standard_signature(claim, secrets);
     }
     claim.check_signature(secrets.filter_map(|index| {
         let secret = secrets::in_place(index)?;
@@ -109,6 +116,13 @@ fn check_signature(claim: &Claim<'_, '_>, secret_count: usize, mode: u32) -> Res
         let inner = memory::bytes(Place::Digests, index * DIGEST_LEN, DIGEST_LEN);
         Some(secret.sign_digest(inner.try_into().ok()?))
     }))
+}
+
+#[inline(never)]
+fn check_standard_signature(claim: &Claim<'_, '_>, secrets: Range<usize>) -> Result<(), VerificationCode> {
+    claim.check_standard_signature(
+        secrets.filter_map(|index| Some(claim.sign_standard(&secrets::in_place(index)?))),
+    )
 }
 
 /// Writes the fields' texts one after the other, and to the numbers: sequence and resource version (not a number when

@@ -4,8 +4,8 @@ import { BODY_BYTES_DEFAULT } from "./bounded-body.js";
 import type { ClaimStore } from "../stores/claim-store.js";
 import type { Signal } from "../fetch-types.js";
 import type { RequestHeaders, VerificationCode, WebhookEvent } from "../types.js";
-import { Verifier } from "../verifier.js";
-import { BODY_BYTES_MAX } from "../core.js";
+import type { Verifier } from "../verifier.js";
+import { BODY_BYTES_MAX } from "../bounds.js";
 import { checkOptions } from "../known-options.js";
 import { silently } from "./refusal.js";
 import { type LeasingStore, leasing } from "./single-process.js";
@@ -104,6 +104,9 @@ export type ReceiverTrust =
 /** Settings of `createReceiver`. */
 export type ReceiverOptions = ReceiverSettings & ReceiverTrust;
 
+/** Makes the verifier of a receiver that is given a secret. */
+export type MakeVerifier = (secret: string | readonly string[], maxBodyBytes: number) => Verifier;
+
 /** The settings, complete and checked. */
 export interface Setup {
   readonly verifier: Pick<Verifier, "verifyEnvelope">;
@@ -144,7 +147,7 @@ const RETRY_SECONDS_DEFAULT = 10;
 const RETRY_SECONDS_MAX = 3600;
 
 /** Checks the settings and fills in the defaults. Throws a `TypeError` or a `RangeError` that names the setting. */
-export function setUp(options: ReceiverOptions): Setup {
+export function setUp(options: ReceiverOptions, makeVerifier: MakeVerifier): Setup {
   checkOptions(options, OPTIONS);
   const { onEvent, onFailure = "retry-internally", onError = toConsole, onRefused = () => {} } = options;
   if (typeof onEvent !== "function") throw new TypeError("onEvent must be a function");
@@ -158,7 +161,7 @@ export function setUp(options: ReceiverOptions): Setup {
   const milliseconds = (name: Duration, initial: number, min: number, max: number) =>
     Math.ceil(number(name, options[name] ?? initial, min, max) * 1000);
   return {
-    verifier: trusted(options, maxBodyBytes),
+    verifier: trusted(options, maxBodyBytes, makeVerifier),
     store: leasing(checkedStore(options.store)),
     onEvent,
     onFailure,
@@ -171,12 +174,12 @@ export function setUp(options: ReceiverOptions): Setup {
   };
 }
 
-function trusted(options: ReceiverTrust, maxBodyBytes: number): Setup["verifier"] {
+function trusted(options: ReceiverTrust, maxBodyBytes: number, makeVerifier: MakeVerifier): Setup["verifier"] {
   const { verifier } = options;
   if (verifier === undefined) {
     if (!("secret" in options)) throw new TypeError("options must have a secret or a verifier");
     // An absent secret (an environment variable that is not set) is a verdict, not a mistake of the caller's code.
-    return new Verifier(options.secret as string | readonly string[], { maxBodyBytes });
+    return makeVerifier(options.secret as string | readonly string[], maxBodyBytes);
   }
   if (options.secret !== undefined) throw new TypeError("options must have a secret or a verifier, not both");
   if (typeof verifier?.verifyEnvelope !== "function") throw new TypeError("verifier must be a Verifier");

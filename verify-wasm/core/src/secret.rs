@@ -112,6 +112,7 @@ impl Prepared {
         Ok(())
     }
 
+    #[inline(never)]
     fn take(&mut self, key: &[u8]) {
         let mut states = KeyStates::of_nothing();
         states.prepare(key);

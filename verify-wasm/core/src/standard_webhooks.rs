@@ -48,6 +48,7 @@ impl Key {
     ///
     /// [`UnusableSecret`] unless the text is [`PREFIX`] and the base64 of one byte or more, in the standard alphabet
     /// and padded, at most [`MAX_CHARS`] characters in all.
+    #[inline(never)]
     pub fn parse(text: &[u8]) -> Result<Self, UnusableSecret> {
         let written = text.strip_prefix(PREFIX.as_bytes()).ok_or(UnusableSecret)?;
         let mut key = Self { bytes: [0; KEY_MAX], length: 0 };

@@ -1,7 +1,12 @@
-// The folder with the frameworks is above this one, the package under test above that.
+// The folder with the frameworks is above this one, the package under test above that. Nothing is built a second time, so
+// no cache is written.
 
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-export default { turbopack: { root }, outputFileTracingRoot: root };
+export default {
+  turbopack: { root },
+  outputFileTracingRoot: root,
+  experimental: { turbopackFileSystemCacheForBuild: false },
+};
