@@ -6,6 +6,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
+use crate::authority::{Authority, Database};
 use crate::http::Api;
 
 /// Every scope there is (contract 5.3).
@@ -75,6 +76,18 @@ pub struct EventPosition {
 }
 
 impl Merchant {
+    /// Starts a service on an empty database of this kind, and makes one.
+    pub async fn on(database: Database, slug: &str) -> (Authority, Self) {
+        let authority = Authority::on(database, &[]).await;
+        let merchant = Self::create(&authority, slug).await;
+        (authority, merchant)
+    }
+
+    /// The same on SQLite.
+    pub async fn alone(slug: &str) -> (Authority, Self) {
+        Self::on(Database::Sqlite, slug).await
+    }
+
     /// Makes one, with a key.
     pub async fn create(authority: &impl ServiceUrls, slug: &str) -> Self {
         Self::with_settings(authority, slug, json!({})).await

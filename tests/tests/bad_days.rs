@@ -85,8 +85,7 @@ const STALLS: [&str; 3] = [
 #[tokio::test]
 async fn two_thousand_stalled_connections_keep_nobody_out() {
     allow_many_files();
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "besieged").await;
+    let (authority, merchant) = Merchant::alone("besieged").await;
     let address = authority.merchant_address();
     let mut stalled: Vec<TcpStream> = stream::iter(0..HOSTILE)
         .map(|n| {

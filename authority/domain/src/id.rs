@@ -7,10 +7,14 @@ use std::fmt;
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
+/// A name in a path, or the refusal of a malformed one, which is given in its turn (contract 4.2 row 13).
+pub type Named<T> = Result<T, Refusal>;
+
 macro_rules! ids {
-    ($($(#[doc = $doc:literal])* $name:ident = $prefix:literal;)*) => {$(
+    ($($(#[doc = $doc:literal])* $name:ident = $prefix:literal, $record:literal;)*) => {$(
         $(#[doc = $doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
@@ -30,6 +34,20 @@ macro_rules! ids {
             #[must_use]
             pub fn parse(text: &str) -> Option<Self> {
                 verify_core::id::is_issued($prefix, text).then(|| Self(text.to_owned()))
+            }
+
+            /// The refusal of a request about a record that is not there.
+            #[must_use]
+            pub fn missing() -> Refusal {
+                Refusal::not_found($record)
+            }
+
+            /// Reads an id in a path. A malformed one names no record.
+            ///
+            /// # Errors
+            /// `not_found`.
+            pub fn named(text: &str) -> Named<Self> {
+                Self::parse(text).ok_or_else(Self::missing)
             }
 
             /// Takes back an id that this service wrote into its own store.
@@ -83,45 +101,45 @@ fn generate(prefix: &str, now: Timestamp, dice: &mut dyn Rng) -> String {
 
 ids! {
     /// A merchant.
-    MerchantId = "mer";
+    MerchantId = "mer", "merchant";
     /// An event in one merchant's stream.
-    EventId = "evt";
+    EventId = "evt", "event";
     /// A checkout.
-    CheckoutId = "chk";
+    CheckoutId = "chk", "checkout";
     /// A payment.
-    PaymentId = "pay";
+    PaymentId = "pay", "payment";
     /// A refund.
-    RefundId = "rfd";
+    RefundId = "rfd", "refund";
     /// A subscription.
-    SubscriptionId = "sub";
+    SubscriptionId = "sub", "subscription";
     /// A shipment.
-    ShipmentId = "shp";
+    ShipmentId = "shp", "shipment";
     /// A line of an order or a checkout.
-    LineItemId = "li";
+    LineItemId = "li", "line item";
     /// A webhook endpoint.
-    EndpointId = "we";
+    EndpointId = "we", "webhook endpoint";
     /// A delivery: event × endpoint × trigger.
-    DeliveryId = "dlv";
+    DeliveryId = "dlv", "delivery";
     /// One attempt of a delivery.
-    AttemptId = "att";
+    AttemptId = "att", "attempt";
     /// A checkpoint of a consumer.
-    CheckpointId = "ckp";
+    CheckpointId = "ckp", "checkpoint";
     /// A recovery of what an endpoint missed.
-    RecoveryId = "rcv";
+    RecoveryId = "rcv", "recovery";
     /// A connection of two merchants.
-    ConnectionId = "pcn";
+    ConnectionId = "pcn", "partner connection";
     /// A share: an order that one merchant shows another.
-    ShareId = "osh";
+    ShareId = "osh", "order share";
     /// The record of an API key (not the key).
-    KeyId = "key";
+    KeyId = "key", "API key";
     /// A session of the merchant portal, from its link on.
-    PortalSessionId = "pts";
+    PortalSessionId = "pts", "portal session";
     /// An alert.
-    AlertId = "alt";
+    AlertId = "alt", "open alert";
     /// An audit entry.
-    AuditId = "aud";
+    AuditId = "aud", "audit entry";
     /// A request, as `Service-Request-Id` names it.
-    RequestId = "req";
+    RequestId = "req", "request";
 }
 
 #[cfg(test)]

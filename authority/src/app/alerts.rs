@@ -3,11 +3,12 @@
 
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::cursor::ListKind;
-use authority_domain::id::AlertId;
+use authority_domain::id::{AlertId, Named};
 use authority_domain::order::no_members;
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
+use authority_store::shards::Turns;
 use authority_store::tx::KeyScope;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,7 +16,7 @@ use serde_json::Value;
 pub use authority_store::tx::AlertFilter;
 
 use super::lists::{List, ListRequest, written};
-use super::mutation::Work;
+use super::mutation::{Work, on_its_own};
 use super::{Answer, App, Mutation, amount};
 
 /// An alert as the operator reads it.
@@ -64,9 +65,6 @@ impl<'a> From<&'a Alert> for AlertView<'a> {
 
 impl App {
     /// `GET /alerts`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn alerts_list(&self, request: &ListRequest, filter: AlertFilter) -> Result<List, Refusal> {
         let show = |alert: Alert| Ok((alert.id.to_string(), written(AlertView::from(&alert))?));
         self.operator_list(ListKind::OperatorAlerts, AlertId::PREFIX, request, show, move |tx, of| {
@@ -82,16 +80,17 @@ impl App {
     pub async fn alert_close(
         &self,
         mutation: Mutation,
-        id: Option<AlertId>,
+        id: Named<AlertId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let empty = no_members(&body);
         mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("open alert");
-                    let id = id.ok_or_else(missing)?;
-                    no_members(&body)?;
-                    let closed = work.tx.alert_close_by_id(None, &id, work.now).await?.ok_or_else(missing)?;
+                    let id = id?;
+                    empty?;
+                    let closed = work.tx.alert_close_by_id(None, &id, work.now).await?;
+                    let closed = closed.ok_or_else(AlertId::missing)?;
                     Ok(Answer::record(200, &AlertView::from(&closed))?.about(id.as_str()))
                 })
             })
@@ -111,15 +110,19 @@ pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Resu
     raise(work, AlertCode::LatePayment, Severity::Critical, payment.id.as_str(), message).await
 }
 
-/// Raised when a processor's or carrier's report about a record is refused; `what` is a noun such as `payment`.
-pub(super) async fn report_refused(
-    work: &mut Work<'_>,
-    what: &str,
-    subject: &str,
-    refusal: &Refusal,
-) -> Result<(), Refusal> {
+/// Raised when a processor's or carrier's report about a record is refused; `what` is a noun such as `payment`. In a
+/// transaction of its own, because the refusal rolled the report's back.
+pub(super) async fn report_refused(app: &App, what: &str, subject: &str, refusal: &Refusal) {
     let message = format!("A report about {what} {subject} was refused: {refusal}");
-    raise(work, AlertCode::ReportRefused, Severity::Warning, subject, message).await
+    let subject = subject.to_owned();
+    let raised = on_its_own(app, Turns::NONE, move |work| {
+        Box::pin(
+            async move { raise(work, AlertCode::ReportRefused, Severity::Warning, &subject, message).await },
+        )
+    });
+    if let Err(error) = raised.await {
+        tracing::error!(%error, "the alert about a refused report could not be raised");
+    }
 }
 
 async fn raise(

@@ -2,7 +2,13 @@
 
 use std::fmt;
 
+use authority_domain::checkout::Checkout;
+use authority_domain::order::Order;
+use authority_domain::payment::Payment;
+use authority_domain::refund::Refund;
 use authority_domain::refusal::Refusal;
+use authority_domain::shipment::Shipment;
+use authority_domain::subscription::Subscription;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -31,6 +37,30 @@ pub struct Answer {
     /// has.
     pub volatile: bool,
 }
+
+/// A record that has a version.
+pub(super) trait Versioned: Serialize {
+    /// What names it: its id, or an order's number.
+    fn name(&self) -> &str;
+    /// Its present version.
+    fn version(&self) -> i64;
+}
+
+macro_rules! versioned {
+    ($($record:ident by $name:ident),*) => {$(
+        impl Versioned for $record {
+            fn name(&self) -> &str {
+                self.$name.as_str()
+            }
+
+            fn version(&self) -> i64 {
+                self.resource_version
+            }
+        }
+    )*};
+}
+
+versioned!(Checkout by id, Order by order_number, Payment by id, Refund by id, Shipment by id, Subscription by id);
 
 /// The stored form in the idempotency record.
 #[derive(Serialize, Deserialize)]
@@ -69,11 +99,27 @@ impl Answer {
     }
 
     /// An answer with a record, written as JSON.
-    ///
-    /// # Errors
-    /// `internal_error` when it cannot be written.
     pub fn record(status: u16, record: &impl Serialize) -> Result<Self, Refusal> {
         serde_json::to_string(record).map(|body| Self::new(status, body)).map_err(|_| Refusal::internal())
+    }
+
+    /// An answer with a record and its version.
+    pub(super) fn of(status: u16, record: &impl Versioned) -> Result<Self, Refusal> {
+        Self::showing(status, record, record)
+    }
+
+    /// An answer that shows a record in a form of its own.
+    pub(super) fn showing(
+        status: u16,
+        shown: &impl Serialize,
+        record: &impl Versioned,
+    ) -> Result<Self, Refusal> {
+        Ok(Self::record(status, shown)?.version(record.version()).about(record.name()))
+    }
+
+    /// An answer with the stored text of a record, and its version.
+    pub(super) fn stored((body, version): (String, i64)) -> Self {
+        Self::new(200, body).version(version)
     }
 
     /// Adds the record's version as `ETag`.

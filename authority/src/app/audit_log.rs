@@ -12,9 +12,6 @@ use super::lists::{List, ListRequest, written};
 
 impl App {
     /// `GET /audit-log`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn audit_log_list(&self, request: &ListRequest, filter: AuditFilter) -> Result<List, Refusal> {
         let show = |entry: AuditEntry| Ok((entry.id.to_string(), written(entry)?));
         self.operator_list(ListKind::OperatorAuditLog, AuditId::PREFIX, request, show, move |tx, of| {

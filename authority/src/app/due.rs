@@ -22,9 +22,6 @@ use crate::app::{self, App, checkout};
 impl App {
     /// Open checkouts of one tenant, or of all (`None`), with `expires_at` at or before `until`, by that time, after
     /// `after`; at most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn checkouts_due(
         &self,
         of: Option<Tenant>,
@@ -40,9 +37,6 @@ impl App {
     }
 
     /// When the next open checkout expires; `None` when there is none.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn checkouts_next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.checkouts_next_due().await })).await
     }
@@ -58,10 +52,8 @@ impl App {
                 if !checkout.is_overdue(time_for(work, &tenant, checkout.created_at).await?) {
                     return Ok(false);
                 }
-                let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
-                    return Ok(false);
-                };
-                checkout::end::end(work, &tenant, &merchant, checkout, CheckoutEnd::Expired).await?;
+                let owner = work.owner(tenant).await?;
+                checkout::end::end(work, &owner, checkout, CheckoutEnd::Expired).await?;
                 Ok(true)
             })
         })
@@ -69,18 +61,12 @@ impl App {
     }
 
     /// The merchants that have pending orders and limit how long an order may be pending.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn pending_limits(&self) -> Result<Vec<PendingLimit>, StoreError> {
         self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.pending_limits().await })).await
     }
 
     /// A tenant's orders that have been pending for `hours` or longer at `time`, oldest first, after `after`; at
     /// most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn orders_due(
         &self,
         tenant: &Tenant,
@@ -106,14 +92,12 @@ impl App {
         on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
             Box::pin(async move {
                 let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
-                let Some(merchant) = work.tx.merchant_get(&tenant.merchant_id).await? else {
-                    return Ok(false);
-                };
                 let time = time_for(work, &tenant, order.created_at).await?;
-                if !order::flow::is_overdue(&order, merchant.settings.pending_order_ttl_hours, time) {
+                let owner = work.owner(tenant).await?;
+                if !order::flow::is_overdue(&order, owner.merchant.settings.pending_order_ttl_hours, time) {
                     return Ok(false);
                 }
-                app::order::changes::cancel(work, &tenant, &merchant, order, CancelReason::Expired).await?;
+                app::order::changes::cancel(work, &owner, order, CancelReason::Expired).await?;
                 Ok(true)
             })
         })

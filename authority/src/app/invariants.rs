@@ -60,9 +60,6 @@ pub struct AuditReport {
 }
 
 /// Audits the whole database.
-///
-/// # Errors
-/// [`StoreError`] when it cannot be read.
 pub async fn audit(inspection: &mut Inspection) -> Result<AuditReport, StoreError> {
     inspection
         .snapshot(|tx| {

@@ -4,8 +4,6 @@ use std::fmt;
 
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
@@ -47,14 +45,10 @@ impl fmt::Display for ChangeMark {
 
 impl App {
     /// The mark of the present state.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn change_mark(&self, watched: &Watched) -> Result<ChangeMark, Refusal> {
         let watched = watched.clone();
-        let text: Result<String, StoreError> = self
-            .store
-            .read(move |tx: &mut Tx| {
+        let text = self
+            .read(move |tx| {
                 Box::pin(async move {
                     match watched {
                         Watched::Platform => tx.platform_mark().await,
@@ -66,8 +60,8 @@ impl App {
                     }
                 })
             })
-            .await;
-        Ok(ChangeMark::of(&text.map_err(Refusal::from)?))
+            .await?;
+        Ok(ChangeMark::of(&text))
     }
 }
 

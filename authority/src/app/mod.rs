@@ -3,6 +3,10 @@
 //! The HTTP layer has parsed the request and authenticated the caller. A function here loads records, calls a
 //! transition of the domain, commits rows, events and deliveries together, and returns the [`Answer`]. It names no
 //! HTTP type: the same functions serve the merchant API, the operator API and the command line.
+//!
+//! Every use case may refuse with what the store reports, a list with `invalid_cursor`, and one that names a record
+//! with `not_found`. `# Errors` says what else a function refuses with. All codes of a request stand once, at the
+//! operation beside its handler, and a debug build stops at any other.
 
 pub mod access;
 pub mod alerts;
@@ -26,6 +30,7 @@ pub mod partner;
 pub mod payment;
 pub mod portal;
 pub mod refund;
+mod report_result;
 pub mod sandbox;
 pub mod sealed;
 mod session_secret;
@@ -47,9 +52,10 @@ use authority_domain::time::Timestamp;
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
+use futures_util::future::BoxFuture;
 
 pub use answer::Answer;
-pub use mutation::{IdempotencyKey, IfMatch, Mutation};
+pub use mutation::{IdempotencyKey, IfMatch, Mutation, Owner};
 
 use self::access::key_use::KeyUse;
 use crate::clock::Clock;
@@ -152,6 +158,31 @@ impl App {
             return not_ready("Deliveries are due and nobody sends them.");
         }
         Ok(())
+    }
+
+    /// Reads single records.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        Ok(self.store.read(work).await?)
+    }
+
+    /// Reads what may be much, in its turn among other such reads.
+    async fn read_list<T: Send + 'static>(
+        &self,
+        work: impl for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        Ok(self.store.read_list(work).await?)
+    }
+
+    /// Writes what is no request's own, with these turns.
+    async fn write<T: Send + 'static>(
+        &self,
+        turns: Turns,
+        work: impl for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Clone + Send + 'static,
+    ) -> Result<T, Refusal> {
+        Ok(self.store.write_with(turns, work).await?)
     }
 
     /// The URL of a record in the merchant API.

@@ -6,11 +6,14 @@
 //! If the move is interrupted, the next run goes through the same data and finds the rest; meanwhile the service
 //! opens values with both keys. In the end everything is counted again, so that "done" is what the database says.
 
+use std::sync::Arc;
+
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::{AnswerPosition, SealedOption, SealedSecret, SecretPosition, Tx};
+use authority_store::tx::{AnswerPosition, SealedOption, SecretPosition, Tx};
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 
 use super::{Answer, App};
@@ -51,9 +54,6 @@ pub struct Rewrapped {
 }
 
 /// Opens everything that is sealed, and counts how much each key opens.
-///
-/// # Errors
-/// [`StoreError`] when it cannot be read.
 pub async fn count_sealed(tx: &mut Tx, secrets: &SecretBox) -> Result<SealedCount, StoreError> {
     let mut count = SealedCount::default();
     let mut after = None;
@@ -62,7 +62,7 @@ pub async fn count_sealed(tx: &mut Tx, secrets: &SecretBox) -> Result<SealedCoun
         let Some((endpoint, secret)) = page.last() else { break };
         after = Some((endpoint.clone(), secret.version));
         for (endpoint, secret) in &page {
-            count.add(secrets.sealed_under(secret_context(endpoint.as_str(), secret), &secret.sealed));
+            count.add(secrets.sealed_under(of_version(endpoint.as_str(), secret.version), &secret.sealed));
         }
     }
     for option in SealedOption::ALL {
@@ -87,18 +87,9 @@ pub async fn count_sealed(tx: &mut Tx, secrets: &SecretBox) -> Result<SealedCoun
     }
 }
 
-fn secret_context<'a>(endpoint_id: &'a str, secret: &SealedSecret) -> SecretContext<'a> {
-    SecretContext::SigningSecret { endpoint_id, secret_version: u32::try_from(secret.version).unwrap_or(0) }
+fn of_version(endpoint_id: &str, version: i64) -> SecretContext<'_> {
+    SecretContext::SigningSecret { endpoint_id, secret_version: u32::try_from(version).unwrap_or(0) }
 }
-
-/// A signing secret to be sealed again: its position, the value read, the new value.
-type SecretMove = (SecretPosition, Vec<u8>, Vec<u8>);
-
-/// The same for an option of an endpoint.
-type OptionMove = (EndpointId, Vec<u8>, Vec<u8>);
-
-/// The same for a stored answer.
-type AnswerMove = (AnswerPosition, String, String);
 
 impl App {
     /// Moves everything that is sealed to the current key-encryption key.
@@ -106,146 +97,95 @@ impl App {
     /// # Errors
     /// `service_unavailable` when the database cannot be read or written; what was moved by then stays moved.
     pub async fn rewrap(&self) -> Result<Rewrapped, Refusal> {
-        let mut rewrapped = self.rewrap_secrets().await?;
+        let (secrets, dice) = (&self.secrets, self.dice.as_ref());
+        let mut rewrapped = self
+            .rewrap_all(
+                |tx, after: Option<SecretPosition>| {
+                    Box::pin(async move {
+                        let page = tx.sealed_secrets(after.as_ref(), PAGE).await?.into_iter();
+                        Ok(page.map(|(id, secret)| ((id, secret.version), secret.sealed)).collect())
+                    })
+                },
+                |(id, version), old| secrets.rewrap(dice, of_version(id.as_str(), *version), old),
+                |tx, (place, old, new)| {
+                    Box::pin(async move { tx.sealed_secret_replace(&place, &old, &new).await })
+                },
+            )
+            .await?;
         for option in SealedOption::ALL {
-            rewrapped += self.rewrap_options(option).await?;
+            rewrapped += self
+                .rewrap_all(
+                    move |tx, after: Option<EndpointId>| {
+                        Box::pin(async move { tx.sealed_options(option, after.as_ref(), PAGE).await })
+                    },
+                    |id, old| secrets.rewrap(dice, SecretContext::of_option(option, id), old),
+                    move |tx, (id, old, new)| {
+                        Box::pin(async move { tx.sealed_option_replace(option, &id, &old, &new).await })
+                    },
+                )
+                .await?;
         }
-        rewrapped += self.rewrap_answers().await?;
-        let secrets = self.secrets.clone();
-        let sealed = self
-            .store
-            .read_list(move |tx: &mut Tx| Box::pin(async move { count_sealed(tx, &secrets).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+        rewrapped += self
+            .rewrap_all(
+                |tx, after: Option<AnswerPosition>| {
+                    Box::pin(async move { tx.sealed_answers(after.as_ref(), PAGE).await })
+                },
+                |(_, _, key), old| Answer::rewrap(old, key, secrets, dice),
+                |tx, (place, old, new)| {
+                    Box::pin(async move { tx.sealed_answer_replace(&place, &old, &new).await })
+                },
+            )
+            .await?;
+        let secrets = Arc::clone(secrets);
+        let sealed =
+            self.read_list(move |tx| Box::pin(async move { count_sealed(tx, &secrets).await })).await?;
         Ok(Rewrapped { rewrapped, sealed })
     }
 
-    async fn rewrap_secrets(&self) -> Result<u64, Refusal> {
-        let mut moved = 0;
-        let mut after: Option<SecretPosition> = None;
+    /// Moves all values of a kind, a page at a time: reads a page after a place, seals again what needs it, and
+    /// replaces each value if it is still the one that was read. Returns how many were moved.
+    async fn rewrap_all<P, V>(
+        &self,
+        page: impl for<'t> Fn(&'t mut Tx, Option<P>) -> BoxFuture<'t, Result<Vec<(P, V)>, StoreError>>
+        + Clone
+        + Send
+        + 'static,
+        rewrap: impl Fn(&P, &V) -> Result<Option<V>, SecretBoxError>,
+        replace: impl for<'t> Fn(&'t mut Tx, (P, V, V)) -> BoxFuture<'t, Result<bool, StoreError>>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<u64, Refusal>
+    where
+        P: Clone + Send + 'static,
+        V: Clone + Send + 'static,
+    {
+        let (mut moved, mut after) = (0, None);
         loop {
-            let from = after.clone();
-            let page = self
-                .store
-                .read_list(move |tx: &mut Tx| {
-                    Box::pin(async move { tx.sealed_secrets(from.as_ref(), PAGE).await })
-                })
-                .await
-                .map_err(|error: StoreError| Refusal::from(error))?;
-            let Some((endpoint, secret)) = page.last() else { return Ok(moved) };
-            after = Some((endpoint.clone(), secret.version));
-            let mut moves: Vec<SecretMove> = Vec::new();
-            for (endpoint, secret) in page {
-                let context = secret_context(endpoint.as_str(), &secret);
-                if let Ok(Some(new)) = self.secrets.rewrap(self.dice.as_ref(), context, &secret.sealed) {
-                    moves.push(((endpoint, secret.version), secret.sealed, new));
-                }
-            }
-            moved += self.move_secrets(moves).await?;
-        }
-    }
-
-    async fn move_secrets(&self, moves: Vec<SecretMove>) -> Result<u64, Refusal> {
-        if moves.is_empty() {
-            return Ok(0);
-        }
-        self.store
-            .write_with(Turns::NONE, move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let mut moved = 0;
-                    for (place, old, new) in &moves {
-                        moved += u64::from(tx.sealed_secret_replace(place, old, new).await?);
-                    }
-                    Ok(moved)
-                })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))
-    }
-
-    async fn rewrap_options(&self, option: SealedOption) -> Result<u64, Refusal> {
-        let mut moved = 0;
-        let mut after: Option<EndpointId> = None;
-        loop {
-            let from = after.clone();
-            let page = self
-                .store
-                .read_list(move |tx: &mut Tx| {
-                    Box::pin(async move { tx.sealed_options(option, from.as_ref(), PAGE).await })
-                })
-                .await
-                .map_err(|error: StoreError| Refusal::from(error))?;
-            let Some((endpoint, _)) = page.last() else { return Ok(moved) };
-            after = Some(endpoint.clone());
-            let mut moves: Vec<OptionMove> = Vec::new();
-            for (endpoint, sealed) in page {
-                let context = SecretContext::of_option(option, &endpoint);
-                if let Ok(Some(new)) = self.secrets.rewrap(self.dice.as_ref(), context, &sealed) {
-                    moves.push((endpoint, sealed, new));
-                }
-            }
-            moved += self.move_options(option, moves).await?;
-        }
-    }
-
-    async fn move_options(&self, option: SealedOption, moves: Vec<OptionMove>) -> Result<u64, Refusal> {
-        if moves.is_empty() {
-            return Ok(0);
-        }
-        self.store
-            .write_with(Turns::NONE, move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let mut moved = 0;
-                    for (endpoint, old, new) in &moves {
-                        moved += u64::from(tx.sealed_option_replace(option, endpoint, old, new).await?);
-                    }
-                    Ok(moved)
-                })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))
-    }
-
-    async fn rewrap_answers(&self) -> Result<u64, Refusal> {
-        let mut moved = 0;
-        let mut after: Option<AnswerPosition> = None;
-        loop {
-            let from = after.clone();
-            let page = self
-                .store
-                .read_list(move |tx: &mut Tx| {
-                    Box::pin(async move { tx.sealed_answers(from.as_ref(), PAGE).await })
-                })
-                .await
-                .map_err(|error: StoreError| Refusal::from(error))?;
+            let (from, read) = (after.take(), page.clone());
+            let page = self.read_list(move |tx| read(tx, from)).await?;
             let Some((place, _)) = page.last() else { return Ok(moved) };
             after = Some(place.clone());
-            let mut moves: Vec<AnswerMove> = Vec::new();
-            for (place, answer) in page {
-                let (_, _, key) = &place;
-                if let Ok(Some(new)) = Answer::rewrap(&answer, key, &self.secrets, self.dice.as_ref()) {
-                    moves.push((place, answer, new));
-                }
+            let sealed_again = |(place, old): (P, V)| {
+                let new = rewrap(&place, &old).ok().flatten()?;
+                Some((place, old, new))
+            };
+            let moves: Vec<_> = page.into_iter().filter_map(sealed_again).collect();
+            if moves.is_empty() {
+                continue;
             }
-            moved += self.move_answers(moves).await?;
-        }
-    }
-
-    async fn move_answers(&self, moves: Vec<AnswerMove>) -> Result<u64, Refusal> {
-        if moves.is_empty() {
-            return Ok(0);
-        }
-        self.store
-            .write_with(Turns::NONE, move |tx: &mut Tx| {
+            let replace = replace.clone();
+            let written = self.write(Turns::NONE, move |tx| {
                 Box::pin(async move {
                     let mut moved = 0;
-                    for (place, old, new) in &moves {
-                        moved += u64::from(tx.sealed_answer_replace(place, old, new).await?);
+                    for one in moves {
+                        moved += u64::from(replace(tx, one).await?);
                     }
                     Ok(moved)
                 })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))
+            });
+            moved += written.await?;
+        }
     }
 }

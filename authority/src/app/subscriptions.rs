@@ -6,42 +6,26 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::Change;
-use authority_domain::id::{CheckoutId, SubscriptionId};
+use authority_domain::id::{CheckoutId, Named, SubscriptionId};
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::merchant::Merchant;
 use authority_domain::order::Order;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::subscription;
 use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::founding::Founding;
 use authority_domain::subscription::renewal::Renewing;
-use authority_domain::subscription::{
-    AnchoredSubscription, Subscription, SubscriptionReportRequest, SubscriptionRequest,
-};
+use authority_domain::subscription::{AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest};
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::{OwnedRecord, Tx};
-use serde::Serialize;
+use authority_store::tx::OwnedRecord;
 use serde_json::Value;
 
 use super::access::Caller;
 use super::lists::{List, ListRequest};
-use super::mutation::{Work, operator_scope};
-use super::{Answer, App, Mutation};
-use crate::app::checkout::create::find_tenant;
+use super::mutation::Work;
+use super::report_result::SubscriptionReportResult;
+use super::{Answer, App, Mutation, Owner};
 use crate::app::order::ingest::own_number;
 use crate::app::order::read::free_order_number;
-
-/// The result of a report: the subscription as it is now, and whether this report changed it.
-#[derive(Serialize)]
-#[serde(tag = "object", rename = "report_result")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SubscriptionReportResult"))]
-pub(super) struct ReportResult<'a> {
-    /// Whether the report changed it.
-    applied: bool,
-    /// The subscription as it is now.
-    subscription: &'a Subscription,
-}
 
 impl App {
     /// `POST /merchants/:m/:mode/subscriptions`.
@@ -51,18 +35,13 @@ impl App {
     pub async fn subscription_open(
         &self,
         mutation: Mutation,
-        tenant: Option<Tenant>,
+        tenant: Named<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let request = SubscriptionRequest::read(&body, self.now());
         mutation
-            .run(self, operator_scope(tenant.clone()), move |work| {
-                Box::pin(async move {
-                    let (tenant, merchant) = find_tenant(work, tenant).await?;
-                    let made = open(work, &tenant, &merchant, &body).await?;
-                    Ok(Answer::record(201, &made.record)?
-                        .version(made.record.resource_version)
-                        .about(made.record.id.as_str()))
-                })
+            .for_tenant(self, tenant, None, move |work, owner| {
+                Box::pin(async move { Answer::of(201, &open(work, &owner, request?).await?.record) })
             })
             .await
     }
@@ -75,67 +54,38 @@ impl App {
     pub async fn subscription_report(
         &self,
         mutation: Mutation,
-        id: Option<SubscriptionId>,
+        id: Named<SubscriptionId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
+        let request = SubscriptionReportRequest::read(&body, self.now());
+        let record = id.clone().map(OwnedRecord::Subscription);
+        let tenant = self.owner_of(record, SubscriptionId::missing).await?;
         mutation
-            .run_about(self, id.clone().map(OwnedRecord::Subscription), move |work| {
+            .for_record(self, tenant, None, move |work, owner| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("subscription");
-                    let id = id.ok_or_else(missing)?;
-                    let (tenant, before) = work.tx.subscription_find(&id).await?.ok_or_else(missing)?;
-                    Mutation::check_version(if_match, before.record.resource_version, false)?;
-                    let request = SubscriptionReportRequest::read(&body, work.now)?;
-                    let (applied, now) = report(work, &tenant, before, request).await?;
-                    let result = ReportResult { applied, subscription: &now.record };
-                    Ok(Answer::record(200, &result)?.version(now.record.resource_version).about(id.as_str()))
+                    let before = find(work, &owner, id).await?;
+                    let (applied, now) = report(work, &owner, before, request?).await?;
+                    let subscription = &now.record;
+                    Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
                 })
             })
             .await
     }
 
     /// `GET /subscriptions/:id` of the operator API.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn subscription_find(&self, id: Option<SubscriptionId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("subscription");
-        let id = id.ok_or_else(missing)?;
-        let found: Option<(Tenant, AnchoredSubscription)> = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.subscription_find(&id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (_, found) = found.ok_or_else(missing)?;
-        Ok(Answer::record(200, &found.record)?.version(found.record.resource_version))
+    pub async fn subscription_find(&self, id: SubscriptionId) -> Result<Answer, Refusal> {
+        let found = self.read(move |tx| Box::pin(async move { tx.subscription_find(&id).await })).await?;
+        Answer::of(200, &found.ok_or_else(SubscriptionId::missing)?.1.record)
     }
 
     /// `GET /subscriptions/:subscription` of the merchant API: returns the stored text unchanged.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn subscription_get(
-        &self,
-        caller: &Caller,
-        id: Option<SubscriptionId>,
-    ) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("subscription");
-        let id = id.ok_or_else(missing)?;
+    pub async fn subscription_get(&self, caller: &Caller, id: SubscriptionId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found: Option<(String, i64)> = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.subscription_body(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (body, version) = found.ok_or_else(missing)?;
-        Ok(Answer::new(200, body).version(version))
+        let read = self.read(move |tx| Box::pin(async move { tx.subscription_body(&tenant, &id).await }));
+        read.await?.map(Answer::stored).ok_or_else(SubscriptionId::missing)
     }
 
     /// `GET /subscriptions`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn subscriptions_list(
         &self,
         caller: &Caller,
@@ -149,59 +99,67 @@ impl App {
     }
 }
 
+/// The subscription that a request is about, in the version that it expects.
+pub(super) async fn find(
+    work: &mut Work<'_>,
+    owner: &Owner,
+    id: Named<SubscriptionId>,
+) -> Result<AnchoredSubscription, Refusal> {
+    let found = work.tx.subscription_find(&id?).await?.filter(|(tenant, _)| *tenant == owner.tenant);
+    let (_, found) = found.ok_or_else(SubscriptionId::missing)?;
+    work.check_version(found.record.resource_version)?;
+    Ok(found)
+}
+
 /// Creates a subscription.
 pub(super) async fn open(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
-    body: &Value,
+    owner: &Owner,
+    request: SubscriptionRequest,
 ) -> Result<AnchoredSubscription, Refusal> {
-    let new = SubscriptionRequest::read(body, work.now)?.into_new(work.now, &mut work.dice)?;
-    merchant.check_not_closed()?;
-    let made = subscription::flow::open(new, tenant.livemode, work.now)?;
-    work.commit(tenant, merchant, &[made.told()]).await?;
+    let new = request.into_new(work.now, &mut work.dice)?;
+    owner.merchant.check_not_closed()?;
+    let made = subscription::flow::open(new, owner.tenant.livemode, work.now)?;
+    work.commit(owner, &[made.told()]).await?;
     Ok(made)
 }
 
 /// Applies a report; returns whether it changed something, and the subscription as it is then.
 pub(super) async fn report(
     work: &mut Work<'_>,
-    tenant: &Tenant,
+    owner: &Owner,
     before: AnchoredSubscription,
     request: SubscriptionReportRequest,
 ) -> Result<(bool, AnchoredSubscription), Refusal> {
     let report = request.into_report(work.now, &mut work.dice)?;
     let unchanged = before.clone();
-    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
     let (next, changes) = match before.report(report, work.now)? {
         SubscriptionOutcome::Unchanged => return Ok((false, unchanged)),
         SubscriptionOutcome::Changed(next) => {
             let told = next.told();
             (*next, vec![told])
         }
-        SubscriptionOutcome::Renewing(renewing) => {
-            renew(work, tenant, &merchant, *renewing, &unchanged).await?
-        }
+        SubscriptionOutcome::Renewing(renewing) => renew(work, owner, *renewing, &unchanged).await?,
     };
-    work.commit(tenant, &merchant, &changes).await?;
+    work.commit(owner, &changes).await?;
     Ok((true, next))
 }
 
 /// Adds the number of the renewal's order, and the order before it.
 async fn renew(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     renewing: Renewing,
     before: &AnchoredSubscription,
 ) -> Result<(AnchoredSubscription, Vec<Change>), Refusal> {
+    let Owner { tenant, merchant } = owner;
     merchant.check_not_closed()?;
     let number = match renewing.chosen_number() {
         Some(chosen) => {
             let chosen = own_number(work, tenant, chosen.clone()).await;
             chosen.map_err(|refusal| refusal.within("/renew"))?
         }
-        None => free_order_number(work, tenant, merchant).await?,
+        None => free_order_number(work, owner).await?,
     };
     let latest = match &before.record.latest_order_number {
         Some(latest) => work.tx.order_get(tenant, latest).await?,
@@ -235,5 +193,5 @@ pub(super) async fn order_to_pay(
         let detail = "The subscription has no order yet; a renewal makes one.";
         Refusal::new(ErrorCode::InvalidStateTransition, detail).with("current_status", record.status.as_str())
     })?;
-    work.tx.order_get(tenant, &number).await?.ok_or_else(Refusal::internal)
+    work.order_of(tenant, &number).await
 }

@@ -6,9 +6,7 @@ use schemars::SchemaGenerator;
 use crate::app::delivery::outbox;
 use crate::app::merchant::keys;
 use crate::app::portal::sessions;
-use crate::app::{
-    alerts, delivery, endpoint, merchant, partner, payment, refund, sandbox, shipment, subscriptions,
-};
+use crate::app::{alerts, delivery, endpoint, merchant, partner, payment, refund, report_result, sandbox};
 
 /// The definitions, with the tag (`object`) that serde writes and the derive does not see.
 pub const TAGS: [(&str, &str); 20] = [
@@ -46,14 +44,14 @@ pub fn define(generator: &mut SchemaGenerator) {
     generator.subschema_for::<outbox::Outbox<'static>>();
     generator.subschema_for::<partner::connections::WithCode<'static>>();
     generator.subschema_for::<payment::read::OperatorView<'static>>();
-    generator.subschema_for::<payment::reports::ReportResult<'static>>();
+    generator.subschema_for::<report_result::PaymentReportResult<'static>>();
     generator.subschema_for::<sessions::IssuedLink<'static>>();
     generator.subschema_for::<delivery::recovery::DryRun<'static>>();
     generator.subschema_for::<refund::read::OperatorView<'static>>();
-    generator.subschema_for::<refund::reports::ReportResult<'static>>();
+    generator.subschema_for::<report_result::RefundReportResult<'static>>();
     generator.subschema_for::<delivery::replay::Replayed<'static>>();
     generator.subschema_for::<sandbox::clock::ClockView>();
     generator.subschema_for::<sandbox::seed::Seeded>();
-    generator.subschema_for::<shipment::reports::ReportResult<'static>>();
-    generator.subschema_for::<subscriptions::ReportResult<'static>>();
+    generator.subschema_for::<report_result::ShipmentReportResult<'static>>();
+    generator.subschema_for::<report_result::SubscriptionReportResult<'static>>();
 }

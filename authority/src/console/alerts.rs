@@ -55,12 +55,9 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
 async fn close(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     submit(state, request, CLOSES, async |mut visit, form| {
         let mutation = visit.mutation("alerts.close", &form);
-        match visit.app.alert_close(mutation, AlertId::parse(&id), json!({})).await {
+        match visit.app.alert_close(mutation, AlertId::named(&id), json!({})).await {
             Ok(_) => Ok(done(PATH, "closed")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit).await
-            }
+            Err(refusal) => page(visit.refused(refusal)).await,
         }
     })
     .await

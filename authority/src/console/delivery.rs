@@ -79,22 +79,19 @@ async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Req
 async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     submit(state, request, MANAGES, async |mut visit, form| {
         let mutation = visit.mutation("deliveries.retry", &form);
-        match visit.app.delivery_retry(mutation, DeliveryId::parse(&id), json!({})).await {
+        match visit.app.delivery_retry(mutation, DeliveryId::named(&id), json!({})).await {
             Ok(answer) => {
                 let sent: Value = read(&answer.body)?;
                 Ok(done(&links::record("deliveries", &member(&sent, "id")), "retried"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     })
     .await
 }
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
-    let DeliveryStory { found, attempts, url } = visit.app.delivery_story(DeliveryId::parse(id)).await?;
+    let DeliveryStory { found, attempts, url } = visit.app.delivery_story(DeliveryId::named(id)?).await?;
     let more = vec![fact("Sent to", Cell::text(url)), fact("Merchant", links::id(&found.merchant_id))];
     let shell = visit.following_late(links::live(Some(&found.owner)));
     delivery::page(visit, shell, &found.delivery, &attempts, more)

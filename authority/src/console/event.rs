@@ -31,24 +31,21 @@ async fn event(State(state): State<AppState>, Path(id): Path<String>, request: R
 
 async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     submit(state, request, MANAGES, async |mut visit, form| {
-        let history = visit.app.event_story(EventId::parse(&id)).await?;
+        let history = visit.app.event_story(EventId::named(&id)?).await?;
         let owner = owner(&history).ok_or_else(Refusal::internal)?;
         let endpoint = form.text("endpoint");
         let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
         let mutation = visit.mutation("events.replay", &form);
-        match visit.app.event_replay(endpoints_of(&owner), mutation, EventId::parse(&id), body).await {
+        match visit.app.event_replay(endpoints_of(&owner), mutation, EventId::named(&id), body).await {
             Ok(_) => Ok(done(&links::record("events", &id), "replayed")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     })
     .await
 }
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
-    let history = visit.app.event_story(EventId::parse(id)).await?;
+    let history = visit.app.event_story(EventId::named(id)?).await?;
     let owner = owner(&history).ok_or_else(Refusal::internal)?;
     let number = history.events.first().map_or(String::new(), |event| member(about(event), "order_number"));
     let order =

@@ -78,8 +78,8 @@ async fn merchant(State(state): State<AppState>, Path(id): Path<String>, request
 }
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
-    let merchant_id = MerchantId::parse(id).ok_or_else(|| Refusal::not_found("merchant"))?;
-    let merchant = read(&visit.app.merchant_get(Some(merchant_id.clone())).await?.body)?;
+    let merchant_id = MerchantId::named(id)?;
+    let merchant = read(&visit.app.merchant_get(merchant_id.clone()).await?.body)?;
     let livemode = Mode::parse(visit.asked("mode")) != Some(Mode::Test);
     let tenant = Tenant { merchant_id, livemode };
     let mode = links::mode(livemode);

@@ -2,7 +2,7 @@
 //! became of each event at each endpoint.
 
 use askama::Template;
-use authority_domain::id::MerchantId;
+use authority_domain::id::{MerchantId, Named};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::{Mode, Tenant};
@@ -66,19 +66,16 @@ async fn order(State(state): State<AppState>, Path(named): Segments, request: Re
 
 async fn refund(State(state): State<AppState>, Path(named): Segments, request: Request) -> Response {
     submit(state, request, REFUNDS, async |mut visit, form| {
-        let (tenant, number) = parsed(&named);
+        let (tenant, number) = parsed(&named)?;
         let story = visit.app.order_story(tenant.clone(), number.clone(), None).await?;
         let mutation = visit.mutation("refunds.request", &form);
         let refunded = match refund_body(&form, &story.order.currency) {
-            Ok(body) => visit.app.refund_request_for(mutation, tenant, number, body).await,
+            Ok(body) => visit.app.refund_request_for(mutation, Ok(tenant), Ok(number), body).await,
             Err(refusal) => Err(refusal),
         };
         match refunded {
             Ok(_) => Ok(done(&links::order(&story.tenant, story.order.order_number.as_str()), "refunded")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &named, Some(&form)).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &named, Some(&form)).await,
         }
     })
     .await
@@ -99,11 +96,10 @@ pub(super) fn refund_body(form: &Form, currency: &str) -> Result<Value, Refusal>
     Ok(form::body([("reason", Some("other".into())), ("amount", amount), ("note", note)]))
 }
 
-fn parsed((merchant, mode, number): &(String, String, String)) -> (Option<Tenant>, Option<OrderNumber>) {
-    let tenant = Mode::parse(mode).and_then(|mode| {
-        Some(Tenant { merchant_id: MerchantId::parse(merchant)?, livemode: mode == Mode::Live })
-    });
-    (tenant, OrderNumber::parse(number))
+fn parsed((merchant, mode, number): &(String, String, String)) -> Named<(Tenant, OrderNumber)> {
+    let named = (MerchantId::parse(merchant), Mode::parse(mode), OrderNumber::parse(number));
+    let (Some(merchant_id), Some(mode), Some(number)) = named else { return Err(OrderNumber::missing()) };
+    Ok((Tenant { merchant_id, livemode: mode == Mode::Live }, number))
 }
 
 async fn page(
@@ -111,15 +107,10 @@ async fn page(
     named: &(String, String, String),
     typed: Option<&Form>,
 ) -> Result<Outcome, Refusal> {
-    let (tenant, number) = parsed(named);
+    let (tenant, number) = parsed(named)?;
     let before = visit.asked("before").parse().ok();
-    let shell = match tenant.clone() {
-        Some(tenant) => {
-            let stream = links::live(Some(&tenant));
-            visit.following(stream, &Watched::MerchantForOperator(tenant)).await?
-        }
-        None => visit.shell.clone(),
-    };
+    let watched = Watched::MerchantForOperator(tenant.clone());
+    let shell = visit.following(links::live(Some(&tenant)), &watched).await?;
     let story = visit.app.order_story(tenant, number, before).await?;
     let order = &story.order;
     let refundable = order.payment_summary.refundable;

@@ -57,14 +57,18 @@ async fn refund(State(state): State<AppState>, Path(id): Path<String>, request: 
         let ShownRecord { record, .. } = find(&visit, &id).await?;
         let mutation = visit.mutation("payments.refund", &form);
         let refunded = match refund_body(&form, &member(&record, "currency")) {
-            Ok(body) => visit.app.refund_request_of_payment(mutation, PaymentId::parse(&id), body).await,
+            Ok(body) => visit.app.refund_request_of_payment(mutation, PaymentId::named(&id), body).await,
             Err(refusal) => Err(refusal),
         };
         match refunded {
             Ok(_) => Ok(done(&links::record("records", &id), "refunded")),
             Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id, [form.text("amount").to_owned(), form.text("note").to_owned()]).await
+                page(
+                    visit.refused(refusal),
+                    &id,
+                    [form.text("amount").to_owned(), form.text("note").to_owned()],
+                )
+                .await
             }
         }
     })

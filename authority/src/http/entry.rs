@@ -37,6 +37,7 @@ use super::live::Live;
 use super::operation::{Access, BodyRule, Content, Operation};
 use super::page::Page;
 use super::pages_at_once::PagesAtOnce;
+use super::path::Names;
 use super::problem::Problem;
 use super::query::Query;
 use super::rate_limit::{Failure, Policy, RateLimitStatus, RateLimiter};
@@ -83,6 +84,8 @@ pub(super) struct AuthorizedRequest<C> {
     pub(super) who: C,
     /// The parameters, for the handler to read.
     pub(super) query: Query,
+    /// The names in the path, for the handler to read.
+    pub(super) names: Names,
     operation: &'static Operation,
     request_id: RequestId,
     trace: Option<TraceParent>,
@@ -93,21 +96,43 @@ pub(super) struct AuthorizedRequest<C> {
     if_match: Option<app::IfMatch>,
 }
 
-/// A caller that may write: an operator's writes are recorded under its key.
-pub(super) trait Actor {
+/// Whoever may call an API. An operator's writes are recorded under its key.
+pub(super) trait Actor: Send + Sized + 'static {
     /// The author for the audit log; `None` for a merchant.
     fn author(&self) -> Option<Author>;
+
+    /// Runs the shared checks of this API, then `act`.
+    fn enter<F, Fut>(state: AppState, request: Request, act: F) -> impl Future<Output = Response> + Send
+    where
+        F: FnOnce(App, AuthorizedRequest<Self>) -> Fut + Send,
+        Fut: Future<Output = Result<Reply, Refusal>> + Send;
 }
 
 impl Actor for Caller {
     fn author(&self) -> Option<Author> {
         None
     }
+
+    async fn enter<F, Fut>(state: AppState, request: Request, act: F) -> Response
+    where
+        F: FnOnce(App, AuthorizedRequest<Self>) -> Fut + Send,
+        Fut: Future<Output = Result<Reply, Refusal>> + Send,
+    {
+        merchant(state, request, act).await
+    }
 }
 
 impl Actor for Operator {
     fn author(&self) -> Option<Author> {
         Some(Author::Operator(self.key_id.clone()))
+    }
+
+    async fn enter<F, Fut>(state: AppState, request: Request, act: F) -> Response
+    where
+        F: FnOnce(App, AuthorizedRequest<Self>) -> Fut + Send,
+        Fut: Future<Output = Result<Reply, Refusal>> + Send,
+    {
+        operator(state, request, act).await
     }
 }
 
@@ -154,8 +179,20 @@ pub(super) enum Reply {
     List(List),
 }
 
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
+    }
+}
+
+impl From<List> for Reply {
+    fn from(list: List) -> Self {
+        Self::List(list)
+    }
+}
+
 /// Runs an operation of the merchant API, or of the sandbox, which needs a test key and no scope.
-pub(super) async fn merchant<F, Fut>(state: AppState, request: Request, act: F) -> Response
+async fn merchant<F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     F: FnOnce(App, AuthorizedRequest<Caller>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
@@ -191,7 +228,7 @@ where
 
 /// Runs an operation of the operator API. Valid operator keys have no rate limits, because this API is never
 /// reachable from outside. Invalid keys have one.
-pub(super) async fn operator<F, Fut>(state: AppState, request: Request, act: F) -> Response
+async fn operator<F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     F: FnOnce(App, AuthorizedRequest<Operator>) -> Fut,
     Fut: Future<Output = Result<Reply, Refusal>>,
@@ -331,7 +368,7 @@ async fn read<C>(
     who: C,
     operation: &'static Operation,
     needs_key: bool,
-    parts: Parts,
+    mut parts: Parts,
     body: Body,
 ) -> Result<AuthorizedRequest<C>, Refusal> {
     check_version(&parts.headers)?;
@@ -350,6 +387,7 @@ async fn read<C>(
     Ok(AuthorizedRequest {
         who,
         query: Query::parse(parts.uri.query())?.of(operation),
+        names: Names::of(&mut parts).await,
         operation,
         request_id,
         trace: parts.extensions.get().and_then(|RequestTrace(trace)| *trace),

@@ -4,30 +4,32 @@ use authority_domain::refusal::Refusal;
 use authority_domain::text_enum::TextEnum;
 use verify_core::catalog::EventType;
 
+use super::operation::Operation;
 use super::query::Query;
 use crate::app::lists::ListRequest;
 
 /// Rows per page by default.
-pub(super) const ROWS: u16 = 25;
+const ROWS: u16 = 25;
 /// The same for feeds.
-pub(super) const FEED_ROWS: u16 = 100;
+const FEED_ROWS: u16 = 100;
 
-/// The parameters that all lists share; call this after reading the list's own filters.
-pub(super) fn list_request(query: Query, rows: u16) -> Result<ListRequest, Refusal> {
-    list_request_within(query, rows, None)
-}
-
-/// The same for a list below another record; its cursors are bound to that record as well.
-pub(super) fn list_request_within(
+/// The parameters that all lists share; call this after reading the list's own filters. The cursors of a list below
+/// another record, `parent`, are bound to that record as well.
+pub(super) fn list_request(
     mut query: Query,
-    rows: u16,
+    operation: &Operation,
     parent: Option<&str>,
 ) -> Result<ListRequest, Refusal> {
-    let limit = query.limit(rows)?;
+    let limit = query.limit(if operation.has_resume_cursor() { FEED_ROWS } else { ROWS })?;
     let cursor = query.cursor();
     let filter = query.finish()?;
     let filter = parent.map_or_else(|| filter.as_str().to_owned(), |parent| filter.within(parent));
     Ok(ListRequest { limit, cursor, filter })
+}
+
+/// The filter of a list that has none.
+pub(super) fn nothing(_: &mut Query) -> Result<(), Refusal> {
+    Ok(())
 }
 
 /// `true` or `false`.

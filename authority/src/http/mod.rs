@@ -4,8 +4,8 @@
 //! gets an id, every answer its headers, every refusal its problem body, every panic a 500. Handlers then read, in
 //! the order of contract 4.2: the credential ([`bearer`]), the rate ([`rate_limit`]), the body's size and type
 //! ([`body`]), the conditions ([`idempotency_key`], [`if_match`], [`if_none_match`]), the query ([`query`],
-//! `list_query`); they answer lists with [`page`]. What each operation needs and answers is declared beside its
-//! handler ([`operation`]), and [`routes`] adds both to the router together.
+//! `list_query`), the names in the path (`path`); they answer lists with [`page`]. What each operation needs and
+//! answers is declared beside its handler ([`operation`]), and [`routes`] adds both to the router together.
 
 pub mod answer;
 pub mod bearer;
@@ -26,6 +26,7 @@ pub mod operation;
 pub mod operator;
 pub mod page;
 pub mod pages_at_once;
+mod path;
 pub mod problem;
 pub mod query;
 pub mod rate_limit;

@@ -4,13 +4,20 @@
 //! operation to [`super::entry`]. The added operations can be listed, so that the description covers exactly the
 //! existing routes.
 
+use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::routing::on;
+use serde_json::Value;
 
-use super::entry::AppState;
+use super::entry::{Actor, AppState, AuthorizedRequest, Reply};
+use super::list_query::list_request;
 use super::operation::Operation;
+use super::path::FromPath;
+use super::query::Query;
+use crate::app::lists::{List, ListRequest};
+use crate::app::{Answer, App, Mutation};
 
 /// Routes and their operations.
 #[derive(Default)]
@@ -46,6 +53,70 @@ impl Routes {
         self.router = self.router.route(operation.path, method);
         self.described.push(Described { path: operation.path.to_owned(), operation });
         self
+    }
+
+    /// Adds an operation that reads what its path names, and takes no parameters.
+    #[must_use]
+    pub(super) fn read<C, P, F, Fut>(self, operation: &'static Operation, act: F) -> Self
+    where
+        C: Actor,
+        P: FromPath,
+        F: Fn(App, C, P) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Refusal>> + Send + 'static,
+    {
+        self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
+            request.query.finish()?;
+            let names = P::from_path(&mut request.names)?;
+            act(app, request.who, names).await.map(Reply::from)
+        })
+    }
+
+    /// Adds a list, narrowed by what `filter` reads. Its cursors are bound to that, and to the record that it is below.
+    #[must_use]
+    pub(super) fn list<C, P, W, F, Fut>(
+        self,
+        operation: &'static Operation,
+        filter: impl Fn(&mut Query) -> Result<W, Refusal> + Clone + Send + Sync + 'static,
+        act: F,
+    ) -> Self
+    where
+        C: Actor,
+        P: FromPath,
+        W: Send + 'static,
+        F: Fn(App, C, P, ListRequest, W) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<List, Refusal>> + Send + 'static,
+    {
+        self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
+            let names = P::from_path(&mut request.names)?;
+            let filter = filter(&mut request.query)?;
+            let list = list_request(request.query, operation, names.parent())?;
+            act(app, request.who, names, list, filter).await.map(Reply::from)
+        })
+    }
+
+    /// Adds an operation that writes, and takes no parameters.
+    #[must_use]
+    pub(super) fn write<C, P, F, Fut>(self, operation: &'static Operation, act: F) -> Self
+    where
+        C: Actor,
+        P: FromPath,
+        F: Fn(App, C, Mutation, P, Value) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Refusal>> + Send + 'static,
+    {
+        self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
+            let names = P::from_path(&mut request.names)?;
+            let (who, mutation, body) = request.write()?;
+            act(app, who, mutation, names, body).await.map(Reply::from)
+        })
+    }
+
+    fn entered<C, F, Fut>(self, operation: &'static Operation, act: F) -> Self
+    where
+        C: Actor,
+        F: FnOnce(App, AuthorizedRequest<C>) -> Fut + Clone + Send + Sync + 'static,
+        Fut: Future<Output = Result<Reply, Refusal>> + Send + 'static,
+    {
+        self.add(operation, |State(state): State<AppState>, request: Request| C::enter(state, request, act))
     }
 
     /// Adds the routes of `other`.

@@ -222,8 +222,9 @@ impl<W: Visitor> Visit<W> {
     }
 
     /// The same request with a refusal on its page, for a form that is shown again.
-    pub(crate) fn refused(&mut self, refusal: Refusal) {
+    pub(crate) fn refused(&mut self, refusal: Refusal) -> &Self {
         self.shell.refused = Some(Refused::from(refusal));
+        self
     }
 
     /// A page; its status is that of the refusal that it shows.

@@ -91,7 +91,7 @@ async fn deliveries(
         ..DeliveryFilter::default()
     };
     let request = visit.list_request(&format!("{endpoint} {status}"));
-    let id = EndpointId::parse(endpoint);
+    let id = EndpointId::named(endpoint);
     visit.app.deliveries_list(&visit.who.caller, id, &request, filter).await.map(Some)
 }
 
@@ -108,23 +108,20 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
     let shell = following(visit).await?;
-    let found = visit.app.delivery_of(caller, DeliveryId::parse(id)).await?;
+    let found = visit.app.delivery_of(caller, DeliveryId::named(id)?).await?;
     pages::delivery::page(visit, shell, &found.delivery, &found.attempts, Vec::new())
 }
 
 async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     let act = async |mut visit: Visit, form: pages::form::Form| {
         let mutation = visit.mutation("deliveries.retry", &form);
-        let id = DeliveryId::parse(&id);
+        let id = DeliveryId::named(&id);
         match visit.app.delivery_retry_own(&visit.who.caller, mutation, id.clone(), json!({})).await {
             Ok(answer) => {
                 let sent: Value = read(&answer.body)?;
                 Ok(done(&LINKS.record("deliveries", &member(&sent, "id")), "retried"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, id.as_ref().map_or("", DeliveryId::as_str)).await
-            }
+            Err(refusal) => page(visit.refused(refusal), id.as_ref().map_or("", DeliveryId::as_str)).await,
         }
     };
     submit(state, request, PortalVisitor::MANAGES, Policy::Delivery, act).await

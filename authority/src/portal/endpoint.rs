@@ -49,7 +49,7 @@ impl KeepsEndpoints for PortalVisitor {
     async fn endpoint(visit: &Visit, id: &str) -> Result<ShownEndpoint, Refusal> {
         let caller = &visit.who.caller;
         caller.check_scope(Self::MANAGES)?;
-        let answer = visit.app.endpoint_get(caller, EndpointId::parse(id)).await?;
+        let answer = visit.app.endpoint_get(caller, EndpointId::named(id)?).await?;
         Ok(ShownEndpoint {
             endpoint: read(&answer.body)?,
             owner: caller.tenant.clone(),
@@ -74,7 +74,7 @@ impl KeepsEndpoints for PortalVisitor {
         let shown = Self::endpoint(visit, id).await?;
         let endpoint = &shown.endpoint;
         let newest = ListRequest { limit: ROWS, cursor: None, filter: endpoint.id.to_string() };
-        let of = Some(endpoint.id.clone());
+        let of = Ok(endpoint.id.clone());
         let deliveries =
             visit.app.deliveries_list(&visit.who.caller, of, &newest, DeliveryFilter::default()).await?;
         let deliveries = delivery::table(&deliveries.items, &LINKS)?;
@@ -129,7 +129,7 @@ async fn patched(
     what: &'static str,
 ) -> Result<&'static str, Refusal> {
     let mutation = visit.mutation("endpoints.change", form);
-    let id = Some(shown.endpoint.id.clone());
+    let id = Ok(shown.endpoint.id.clone());
     let answer = visit.app.endpoint_change(&visit.who.caller, mutation, id, body).await?;
     let same = answer.version == Some(shown.endpoint.resource_version);
     Ok(if same && !answer.replayed { "unchanged" } else { what })

@@ -88,10 +88,7 @@ async fn create(State(state): State<AppState>, request: Request) -> Response {
         ]);
         match visit.app.endpoint_create(&visit.who.caller, mutation, body).await {
             Ok(answer) => secret_page(&visit, &answer, "created"),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, Some(&form)).await
-            }
+            Err(refusal) => page(visit.refused(refusal), Some(&form)).await,
         }
     };
     submit(state, request, PortalVisitor::MANAGES, Policy::Write, act).await

@@ -93,7 +93,7 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     visit.who.check_scope(EVENTS)?;
     let caller = &visit.who.caller;
     let shell = following(visit).await?;
-    let history = visit.app.portal_event(caller, EventId::parse(id)).await?;
+    let history = visit.app.portal_event(caller, EventId::named(id)?).await?;
     let object = history.events.first().map_or(&Value::Null, pages::event::about);
     let more = vec![fact("Order", Cell::text(member(object, "order_number")))];
     let sees_fates = visit.may(PortalVisitor::MANAGES);
@@ -105,12 +105,9 @@ async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: 
         let endpoint = form.text("endpoint");
         let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
         let mutation = visit.mutation("events.replay", &form);
-        match visit.app.event_replay(&visit.who.caller, mutation, EventId::parse(&id), body).await {
+        match visit.app.event_replay(&visit.who.caller, mutation, EventId::named(&id), body).await {
             Ok(_) => Ok(done(&LINKS.record("events", &id), "replayed")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     };
     submit(state, request, PortalVisitor::MANAGES, Policy::Delivery, act).await

@@ -7,7 +7,7 @@
 //! turn.
 //!
 //! Every row of a merchant has the number of its shard in the column `shard`, which leads the keys of its table; the
-//! statements name it ([`crate::driver::Query::bind_tenant`]). On SQLite there is one shard, 0.
+//! statements name it (`Query::bind_tenant`). On SQLite there is one shard, 0.
 //!
 //! A job says beforehand which turns it needs ([`Turns`]). When it finds out half way that it needs another one, it
 //! is undone and runs again with all of them (`writer`). A job that says nothing gets every turn.

@@ -126,7 +126,7 @@ impl Platform {
     /// Opens a checkout of 10.00 USD.
     pub(crate) async fn open_checkout(&self, shop: &Tenant, more: &Value) -> Value {
         let body = with(more, basket());
-        read(&self.app.checkout_open(mutation(), Some(shop.clone()), body).await.unwrap().body)
+        read(&self.app.checkout_open(mutation(), Ok(shop.clone()), body).await.unwrap().body)
     }
 
     /// Takes in an order of 10.00 USD.
@@ -137,7 +137,7 @@ impl Platform {
             let id = format!("{}:{}", shop.merchant_id, payment["processor_event_id"]);
             payment["processor_event_id"] = json!(id);
         }
-        read(&self.app.order_ingest(mutation(), Some(shop.clone()), body).await.unwrap().body)
+        read(&self.app.order_ingest(mutation(), Ok(shop.clone()), body).await.unwrap().body)
     }
 
     /// Starts a payment of a checkout.
@@ -146,14 +146,14 @@ impl Platform {
         body.as_object_mut().unwrap().remove("status");
         body["checkout_id"] = checkout["id"].clone();
         body["currency"] = json!("USD");
-        read(&self.app.payment_start(mutation(), Some(shop.clone()), body).await.unwrap().body)
+        read(&self.app.payment_start(mutation(), Ok(shop.clone()), body).await.unwrap().body)
     }
 
     /// Reports on a payment.
     pub(crate) async fn report(&self, payment: &Value, status: &str) -> Result<Value, Refusal> {
         let id = payment["id"].as_str().unwrap();
         let body = json!({"status": status, "processor_event_id": format!("{status}:{id}")});
-        let answer = self.app.payment_report(mutation(), PaymentId::parse(id), body).await?;
+        let answer = self.app.payment_report(mutation(), PaymentId::named(id), body).await?;
         Ok(read(&answer.body))
     }
 

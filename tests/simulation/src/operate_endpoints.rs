@@ -65,7 +65,7 @@ impl World {
             body["overlap_seconds"] = json!(overlap_s);
         }
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.endpoint_rotate_secret(&caller, mutation, EndpointId::parse(&id), body).await;
+        let answered = self.app.endpoint_rotate_secret(&caller, mutation, EndpointId::named(&id), body).await;
         let refused = (open && !force).then_some("rotation_in_progress");
         let Some(shown) = self.as_expected("rotation", &id, answered, refused)? else { return Ok(()) };
         self.limits.forget(&id);
@@ -80,7 +80,7 @@ impl World {
         let Some(id) = self.any_endpoint(merchant) else { return Ok(()) };
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
         let answered =
-            self.app.endpoint_retire_secret(&caller, mutation, EndpointId::parse(&id), json!({})).await;
+            self.app.endpoint_retire_secret(&caller, mutation, EndpointId::named(&id), json!({})).await;
         self.as_expected("retirement", &id, answered, None)?;
         self.limits.forget(&id);
         let wall = self.time.wall();
@@ -111,11 +111,11 @@ impl World {
         let answered = match by {
             By::Operator => {
                 let body = json!({ "reason": "simulated" });
-                self.app.endpoint_switch(mutation, EndpointId::parse(&id), status, body).await
+                self.app.endpoint_switch(mutation, EndpointId::named(&id), status, body).await
             }
             By::Merchant => {
                 let body = json!({ "status": status.as_str() });
-                self.app.endpoint_change(&self.caller(merchant), mutation, EndpointId::parse(&id), body).await
+                self.app.endpoint_change(&self.caller(merchant), mutation, EndpointId::named(&id), body).await
             }
         };
         self.as_expected(if enabled { "disabling" } else { "enabling" }, &id, answered, None)?;
@@ -138,7 +138,7 @@ impl World {
     pub(crate) async fn delete_endpoint(&mut self, merchant: usize) -> Result<(), Violation> {
         let Some(id) = self.any_endpoint(merchant) else { return Ok(()) };
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.endpoint_delete(&caller, mutation, EndpointId::parse(&id)).await;
+        let answered = self.app.endpoint_delete(&caller, mutation, EndpointId::named(&id)).await;
         self.as_expected("deletion", &id, answered, None)?;
         self.limits.forget(&id);
         if let Some(endpoint) = self.model.endpoints.get_mut(&id) {
@@ -165,7 +165,7 @@ impl World {
             body["enabled_events"] = json!(filters);
         }
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.endpoint_change(&caller, mutation, EndpointId::parse(&id), body).await;
+        let answered = self.app.endpoint_change(&caller, mutation, EndpointId::named(&id), body).await;
         let shown = self.as_expected("change", &id, answered, None)?;
         self.limits.forget(&id);
         hold!(shown.is_some(), "a change of {id} was not shown");

@@ -75,7 +75,7 @@ impl World {
     }
 
     fn request(&mut self, merchant: usize) -> BoxFuture<'static, Result<Answer, Refusal>> {
-        let (app, tenant) = (self.app.clone(), Some(self.caller(merchant).tenant));
+        let (app, tenant) = (self.app.clone(), Ok(self.caller(merchant).tenant));
         let mutation: Mutation = self.mutation(By::Operator);
         self.names += 1;
         let name = self.names;
@@ -86,7 +86,7 @@ impl World {
             0..3 if open > 0 => {
                 let checkout =
                     self.model.shops[merchant].checkouts.swap_remove(self.dice.random_range(0..open));
-                let (id, how) = (CheckoutId::parse(&checkout), CheckoutAction::End(CheckoutEnd::Cancelled));
+                let (id, how) = (CheckoutId::named(&checkout), CheckoutAction::End(CheckoutEnd::Cancelled));
                 Box::pin(async move { app.checkout_end(mutation, id, how, json!({})).await })
             }
             3..5 => {
@@ -150,7 +150,7 @@ impl World {
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
         let answered = self
             .app
-            .endpoint_test(&caller, mutation, &caller.key_id, EndpointId::parse(&endpoint), None)
+            .endpoint_test(&caller, mutation, &caller.key_id, EndpointId::named(&endpoint), None)
             .await;
         let refused = (!enabled).then_some("endpoint_disabled");
         let Some(asked) = self.as_expected("test", &endpoint, answered, refused)? else { return Ok(()) };
@@ -199,7 +199,7 @@ impl World {
         };
         let body = named.map_or(json!({}), |one| json!({ "endpoint_ids": [one] }));
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.event_replay(&caller, mutation, EventId::parse(&id), body).await;
+        let answered = self.app.event_replay(&caller, mutation, EventId::named(&id), body).await;
         let Some(made) = self.as_expected("replay", &id, answered, refused)? else { return Ok(()) };
         let made = made.get("deliveries").and_then(Value::as_array).cloned().unwrap_or_default();
         let got: BTreeSet<String> = made.iter().map(|made| member(made, "endpoint_id")).collect();
@@ -234,7 +234,7 @@ impl World {
             _ => None,
         };
         let mutation = self.mutation(By::Operator);
-        let answered = self.app.delivery_retry(mutation, DeliveryId::parse(&id), json!({})).await;
+        let answered = self.app.delivery_retry(mutation, DeliveryId::named(&id), json!({})).await;
         let Some(shown) = self.as_expected("retry", &id, answered, refused)? else { return Ok(()) };
         let wall = self.time.wall();
         if let Some(endpoint) = self.model.endpoints.get_mut(&delivery.endpoint) {

@@ -160,7 +160,7 @@ async fn merchant(world: &mut World, number: usize) {
     let id = member(&made, "id");
     let mutation = world.mutation(By::Operator);
     let body = json!({ "name": "simulation", "mode": "live", "scopes": ["webhooks:manage", "events:read"] });
-    let issued = world.app.api_key_issue(mutation, MerchantId::parse(&id), body).await.expect("a key");
+    let issued = world.app.api_key_issue(mutation, MerchantId::named(&id), body).await.expect("a key");
     let issued: Value = serde_json::from_str(&issued.body).expect("a record");
     let key = ApiKey::parse(&member(&issued, "key")).expect("a key");
     let caller: Caller = world.app.merchant_of(&key).await.expect("a caller");

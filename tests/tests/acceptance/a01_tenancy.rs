@@ -232,8 +232,7 @@ async fn a01_the_platform_is_held_to_the_merchant_it_names(database: Database) {
 
 /// Each root takes its own keys only (contract 6.1).
 async fn a01_keys_open_their_own_root_only(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "roots").await;
+    let (authority, merchant) = Merchant::on(database, "roots").await;
     let with_operator_key = authority.merchant(authority.operator_key());
     let reply = with_operator_key.get("/orders").await;
     reply.refused(401, "invalid_api_key");

@@ -3,7 +3,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::http::{Api, Reply};
 use tests::merchant::{Endpoint, Merchant, SCOPES, text};
 use tests::shop::shipments;
@@ -175,8 +175,7 @@ impl Stock {
 }
 
 async fn a02_each_operation_needs_its_scope_and_nothing_else(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "scopes").await;
+    let (authority, merchant) = Merchant::on(database, "scopes").await;
     let partner = Merchant::create(&authority, "partner").await;
     let stock = Stock::of(&merchant, &partner).await;
     for (method, path, scopes, body, success) in operations() {

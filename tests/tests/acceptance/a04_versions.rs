@@ -23,8 +23,7 @@ fn note(text: &str) -> Value {
 }
 
 async fn a04_a_change_is_made_against_a_version(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "versions").await;
+    let (_authority, merchant) = Merchant::on(database, "versions").await;
     let order = merchant.paid_order().await;
     let read = merchant.api.get(&format!("/orders/{order}")).await;
     assert_eq!(read.header("etag"), Some("\"2\""));
@@ -49,8 +48,7 @@ async fn a04_a_change_is_made_against_a_version(database: Database) {
 }
 
 async fn a04_every_form_of_if_match(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "forms").await;
+    let (_authority, merchant) = Merchant::on(database, "forms").await;
     let order = merchant.paid_order().await;
     for (version, form) in (2..).zip(["2", "\"3\"", "W/\"4\"", "*"]) {
         let changed = fulfil(&merchant, &order, &[form], &note(form)).await;

@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::Merchant;
 use tests::on_both_databases;
 
@@ -12,8 +12,7 @@ on_both_databases!(a05_no_member_of_the_canonical_order_can_be_written);
 const WRITABLE: [&str; 2] = ["fulfillment_status", "line_items"];
 
 async fn a05_no_member_of_the_canonical_order_can_be_written(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "canonical").await;
+    let (_authority, merchant) = Merchant::on(database, "canonical").await;
     let number = merchant.paid_order().await;
     let order = merchant.order(&number).await;
     let events = merchant.events().await;

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::http::Reply;
 use tests::merchant::Merchant;
 use tests::on_both_databases;
@@ -31,8 +31,7 @@ async fn count(merchant: &Merchant, event_type: &str) -> usize {
 }
 
 async fn a07_fifty_at_once_make_one_refund(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "fifty").await;
+    let (authority, merchant) = Merchant::on(database, "fifty").await;
     let number = merchant.paid_order().await;
     let path = format!("/orders/{number}/refunds");
     let body = json!({ "amount": 100, "reason": "damaged" });
@@ -69,8 +68,7 @@ async fn a07_fifty_at_once_make_one_refund(database: Database) {
 }
 
 async fn a07_twenty_at_once_make_one_shipment(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "crowd").await;
+    let (_authority, merchant) = Merchant::on(database, "crowd").await;
     let number = merchant.paid_order().await;
     let line = merchant.order(&number).await["line_items"][0]["id"].clone();
     let path = shipments(&number);
@@ -91,8 +89,7 @@ async fn a07_twenty_at_once_make_one_shipment(database: Database) {
 }
 
 async fn a07_twenty_at_once_name_an_order_once(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "names").await;
+    let (_authority, merchant) = Merchant::on(database, "names").await;
     let number = merchant.paid_order().await;
     let path = format!("/orders/{number}/external-references/erp");
     let name = |id: &str| {
@@ -110,8 +107,7 @@ async fn a07_twenty_at_once_name_an_order_once(database: Database) {
 }
 
 async fn a07_a_key_names_one_request(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "fingerprint").await;
+    let (authority, merchant) = Merchant::on(database, "fingerprint").await;
     let number = merchant.paid_order().await;
     let path = shipments(&number);
     let body = json!({ "carrier": "dhl", "service_level": "express" });
@@ -147,8 +143,7 @@ async fn a07_a_key_names_one_request(database: Database) {
 
 /// What failed had no effect, so its key is still free.
 async fn a07_a_key_works_again_after_a_refusal(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "refused-first").await;
+    let (_authority, merchant) = Merchant::on(database, "refused-first").await;
     let number = merchant.paid_order().await;
     let ship = |version: &str, body: Value| {
         let call = merchant.api.call(http::Method::POST, &shipments(&number)).json(&body);
@@ -167,8 +162,7 @@ async fn a07_a_key_works_again_after_a_refusal(database: Database) {
 }
 
 async fn a07_answers_outlive_the_process(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "restarted").await;
+    let (mut authority, merchant) = Merchant::on(database, "restarted").await;
     let number = merchant.paid_order().await;
     let body = json!({ "carrier": "dhl" });
     let first = merchant.api.post_as("ship:1", &shipments(&number), &body).await;

@@ -37,8 +37,7 @@ fn definition(category: &str) -> &'static str {
 }
 
 pub(crate) async fn every_type_can_be_triggered(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "catalog").await;
+    let (authority, merchant) = Merchant::on(database, "catalog").await;
     let receiver = Receiver::accepting().await;
     let everything = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/", &["webhook.test"]).await;
@@ -143,8 +142,7 @@ async fn records_are_as_their_types_say(merchant: &Merchant, endpoint: &Endpoint
 }
 
 pub(crate) async fn what_cannot_be_triggered_is_told_in_one_line(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "untriggered").await;
+    let (authority, merchant) = Merchant::on(database, "untriggered").await;
     let live = merchant.issue_key("live", &["events:read"]).await;
     let narrow = merchant.issue_key("test", &["events:read"]).await;
     let url = format!("http://{}", authority.merchant_address());

@@ -83,8 +83,7 @@ async fn a10_a_consumer_catches_up(database: Database) {
 }
 
 async fn a10_a_consumer_that_dies_before_it_saves_processes_each_event_once(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "crashing").await;
+    let (_authority, merchant) = Merchant::on(database, "crashing").await;
     make_events(&merchant, 250).await;
     let mut consumer = Consumer::default();
     for (crash_after, pages) in
@@ -97,8 +96,7 @@ async fn a10_a_consumer_that_dies_before_it_saves_processes_each_event_once(data
 }
 
 async fn a10_resume_cursor_is_on_every_page_and_repeats_nothing(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "resuming").await;
+    let (_authority, merchant) = Merchant::on(database, "resuming").await;
     let read = async |cursor: &str, limit: u32| {
         let page = merchant.api.get(&format!("/events?cursor={cursor}&limit={limit}")).await.expect(200);
         let sequences: Vec<_> = page["data"]
@@ -126,8 +124,7 @@ async fn a10_resume_cursor_is_on_every_page_and_repeats_nothing(database: Databa
 }
 
 async fn a10_a_filter_leaves_gaps_and_binds_its_cursors(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "filtered").await;
+    let (_authority, merchant) = Merchant::on(database, "filtered").await;
     for _ in 0..3 {
         merchant.paid_order().await;
     }

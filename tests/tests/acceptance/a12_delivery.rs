@@ -155,7 +155,7 @@ async fn a12_retry_after_moves_the_next_attempt(database: Database) {
     let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,5")]).await;
     let start = service.clock.shown();
     let date = |at_ms: i64| http_date(at_ms.div_euclid(1000));
-    let table: [(u16, String, i64); 7] = [
+    let table: [(u16, String, i64); 8] = [
         (429, "120".into(), 120_000),
         (503, "120".into(), 120_000),
         (429, date(start + 600_000), 600_000 - start.rem_euclid(1000)),
@@ -163,6 +163,7 @@ async fn a12_retry_after_moves_the_next_attempt(database: Database) {
         (429, "90000".into(), 86_400_000),
         (500, "120".into(), 5_000),
         (429, "soon".into(), 5_000),
+        (503, "0".into(), 5_000),
     ];
     let rows = table.clone();
     let receiver = Receiver::start(move |arrival| {

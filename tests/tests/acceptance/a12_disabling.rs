@@ -1,6 +1,6 @@
 //! A12, continued: an endpoint that fails for five days is disabled, and only then (contract 7.5).
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::eventually::eventually;
 use tests::merchant::{Endpoint, Merchant, text};
@@ -54,6 +54,12 @@ async fn a12_five_days_of_failures_disable(database: Database) {
     })
     .await;
     assert_eq!(disabled["disabled_reason"], "failing");
+    let alerts = merchant.api.get("/integration-health").await.expect(200)["alerts"].clone();
+    let given_up =
+        |alert: &&Value| alert["code"] == "endpoint_disabled" && alert["endpoint_id"] == failing.id;
+    let alert = alerts.as_array().unwrap().iter().find(given_up).unwrap();
+    assert_eq!(alert["severity"], "critical");
+    assert_eq!(alert["message"], "No attempt has succeeded for 120 hours; the endpoint is disabled.");
     service.play_until(start + 6 * DAY_MS).await;
     let fates = merchant.fates(&failing).await;
     assert!(fates.iter().all(|fate| fate.starts_with("cancelled endpoint_disabled")), "{fates:?}");
@@ -62,5 +68,10 @@ async fn a12_five_days_of_failures_disable(database: Database) {
     assert_eq!(state(&two_events).await, is("enabled", "failing"), "two events are not three");
     let (status, _) = state(&recovers).await;
     assert_eq!(status, "enabled", "there was a success");
+    // Enabled, it has no past.
+    let path = format!("/webhook-endpoints/{}", failing.id);
+    let enable = json!({ "status": "enabled" });
+    let enabled = merchant.api.call(http::Method::PATCH, &path).json(&enable).send().await.expect(200);
+    assert_eq!(enabled["health"]["consecutive_failures"], 0);
     service.stop().await;
 }

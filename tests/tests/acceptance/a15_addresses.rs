@@ -138,8 +138,7 @@ async fn a15_each_refused_form_is_refused_when_written(database: Database) {
 }
 
 async fn a15_the_development_exception_is_for_test_mode_alone(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "loopback").await;
+    let (authority, merchant) = Merchant::on(database, "loopback").await;
     let live = authority.merchant(&merchant.issue_key("live", &["webhooks:manage"]).await);
     for host in ["127.0.0.1", "[::1]", "localhost"] {
         for scheme in ["http", "https"] {

@@ -10,7 +10,7 @@ use tests::binary::lone;
 use tests::eventually::within;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::receiver::{Answer, Receiver};
 use tests::workerd::{State, Worker, Workerd};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
@@ -18,36 +18,53 @@ on_both_databases!(a16_replayed_twice_it_is_two_deliveries_of_one_event, a16_the
 
 async fn a16_replayed_twice_it_is_two_deliveries_of_one_event(database: Database) {
     let authority = Authority::on(database, &[]).await;
-    let receiver = Receiver::accepting().await;
+    // The replays need two attempts each: they have budgets of their own.
+    let receiver =
+        Receiver::start(|arrival| Answer::status(if arrival.nth % 2 == 0 { 500 } else { 200 })).await;
     let merchant = Merchant::create(&authority, "again").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    merchant.endpoint(&receiver.url("/deaf"), &["refund.*"]).await;
     merchant.checkout().await;
     authority.nothing_pending().await;
-    let event = text(&merchant.events().await[0], "id");
+    let event = merchant.events().await.remove(0);
+    let path = format!("/events/{}/replay", text(&event, "id"));
     let mut made = Vec::new();
-    for _ in 0..2 {
-        let replay = merchant.api.post(&format!("/events/{event}/replay"), &json!({})).await.expect(202);
-        made.push(text(&replay["deliveries"][0], "id"));
+    for n in 0..2 {
+        // No body, an empty one.
+        let call = merchant.api.call(http::Method::POST, &path);
+        let reply = if n == 0 { call.send().await } else { call.json(&json!({})).send().await };
+        let reply = reply.expect(202);
+        let delivery = text(&reply["deliveries"][0], "id");
+        let expected = json!({
+            "object": "event_replay", "event_id": event["id"], "livemode": false,
+            "deliveries": [{ "id": delivery, "endpoint_id": endpoint.id, "status": "pending" }],
+        });
+        assert_eq!(reply, expected);
+        made.push(delivery);
+        authority.nothing_pending().await;
     }
     assert_ne!(made[0], made[1]);
-    authority.nothing_pending().await;
-    assert_eq!(merchant.fates(&endpoint).await, ["succeeded null 1"; 3]);
-    let stored = merchant.api.get(&format!("/events/{event}")).await.body;
-    let arrivals = receiver.arrivals().all;
-    assert_eq!(arrivals.len(), 3);
-    for arrival in &arrivals {
-        assert_eq!((&arrival.event_id, &arrival.body), (&event, &stored));
-        arrival.verify(&endpoint.secret).unwrap();
+    let stored = merchant.api.get(&format!("/events/{}", text(&event, "id"))).await.body;
+    let arrivals = receiver.arrivals();
+    let seen: Vec<_> = arrivals.all.iter().map(|arrival| (arrival.path.as_str(), arrival.status)).collect();
+    assert_eq!(seen, [("/hook", 200), ("/hook", 500), ("/hook", 200), ("/hook", 500), ("/hook", 200)]);
+    for arrival in &arrivals.all {
+        assert_eq!(arrival.body, stored);
+        assert_eq!(arrival.verify(&endpoint.secret).unwrap().id, text(&event, "id"));
     }
-    let mut ids: Vec<_> = arrivals[1..].iter().map(|arrival| arrival.header("service-delivery-id")).collect();
-    ids.sort_unstable();
-    made.sort_unstable();
-    assert_eq!(ids, made);
+    let ids: Vec<_> = arrivals.all[1..].iter().map(|arrival| arrival.header("service-delivery-id")).collect();
+    assert_eq!(ids, [&made[0], &made[0], &made[1], &made[1]]);
+    let delivery = merchant.api.get(&format!("/deliveries/{}", made[1])).await.expect(200);
+    assert_eq!((&delivery["trigger"], &delivery["attempt_count"]), (&json!("replay"), &json!(2)));
+    // One event in the stream all the while, and one replay per idempotency key.
+    assert_eq!(merchant.events().await, [event]);
+    let first = merchant.api.post_as("once", &path, &json!({})).await;
+    let again = merchant.api.post_as("once", &path, &json!({})).await;
+    assert_eq!((first.expect(202), Some("true")), (again.expect(202), again.header("idempotent-replayed")));
 }
 
 async fn a16_the_worker_records_one_effect(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "edge").await;
+    let (authority, merchant) = Merchant::on(database, "edge").await;
     // The Worker is given its secret at its start, and has an address after it.
     let endpoint = merchant.endpoint("http://127.0.0.1:9/", &["checkout.created"]).await;
     let state = State::new();

@@ -110,6 +110,8 @@ async fn a18_integration_health_reflects_what_is(database: Database) {
     );
     assert_eq!((&failed["outbox"]["failed_24h"], &failed["outbox"]["pending"]), (&json!(1), &json!(0)));
 
+    let told = failed["alerts"].to_string();
+    assert!(told.contains("\"alt_") && !told.contains("127.0.0.1"), "an alert names no address: {told}");
     // Closed alerts: one success, and the event that was missing.
     answer.store(200, Ordering::SeqCst);
     let event = tests::merchant::text(&merchant.events().await[1], "id");

@@ -155,8 +155,7 @@ async fn a19_partners_share_an_order_and_part(database: Database) {
 }
 
 async fn a19_a_code_works_once_and_for_one_other(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let owner = Merchant::create(&authority, "owner").await;
+    let (authority, owner) = Merchant::on(database, "owner").await;
     let partner = Merchant::create(&authority, "partner").await;
     let third = Merchant::create(&authority, "third").await;
     let invited = owner.api.post_as("invite", "/partner-connections", &json!({ "label": "Acme" })).await;
@@ -213,8 +212,7 @@ async fn a19_a_code_works_once_and_for_one_other(database: Database) {
 }
 
 async fn a19_a_connection_ends_with_all_its_shares(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let owner = Merchant::create(&authority, "owner").await;
+    let (authority, owner) = Merchant::on(database, "owner").await;
     let partner = Merchant::create(&authority, "partner").await;
     let connection = connect(&owner, &partner).await;
     let (one, other) = (owner.paid_order().await, owner.paid_order().await);
@@ -252,8 +250,7 @@ async fn a19_a_connection_ends_with_all_its_shares(database: Database) {
 }
 
 async fn a19_modes_and_closed_merchants_are_apart(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let owner = Merchant::create(&authority, "owner").await;
+    let (authority, owner) = Merchant::on(database, "owner").await;
     let partner = Merchant::create(&authority, "partner").await;
     let connection = connect(&owner, &partner).await;
     let live = authority.merchant(&owner.issue_key("live", &SCOPES).await);

@@ -18,8 +18,7 @@ on_both_databases!(
 const BODY_LIMIT: usize = 256 * 1024;
 
 async fn a23_a_page_has_at_most_a_hundred_rows(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "pages").await;
+    let (_authority, merchant) = Merchant::on(database, "pages").await;
     for list in ["/events", "/orders", "/payments", "/refunds", "/subscriptions", "/webhook-endpoints"] {
         for limit in ["1", "100"] {
             merchant.api.get(&format!("{list}?limit={limit}")).await.expect(200);
@@ -40,8 +39,7 @@ fn padded(bytes: usize) -> String {
 }
 
 async fn a23_a_body_has_at_most_256_kib(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "bodies").await;
+    let (_authority, merchant) = Merchant::on(database, "bodies").await;
     let order = merchant.paid_order().await;
     let ship = async |body: String| -> Reply {
         let call = merchant.api.call(Method::POST, &shipments(&order));
@@ -58,8 +56,7 @@ fn nested(depth: usize) -> String {
 }
 
 async fn a23_a_body_is_nested_at_most_64_deep(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "nesting").await;
+    let (_authority, merchant) = Merchant::on(database, "nesting").await;
     let order = merchant.paid_order().await;
     let ship = async |depth: usize| -> Reply {
         let call = merchant.api.call(Method::POST, &shipments(&order));

@@ -1,7 +1,7 @@
 //! A23: how much a page holds, and how much of what was answered may wait to be read (contract 18.2).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::http::{Api, Reply};
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
@@ -50,8 +50,7 @@ async fn walk(api: &Api, list: &str) -> Vec<Vec<Value>> {
 }
 
 async fn a23_a_page_ends_at_its_bytes_on_every_list(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "heavy").await;
+    let (authority, merchant) = Merchant::on(database, "heavy").await;
     let partner = Merchant::create(&authority, "reader").await;
     let connection = connect(&merchant, &partner).await;
     let mut numbers = Vec::new();
@@ -102,8 +101,7 @@ async fn a23_a_page_ends_at_its_bytes_on_every_list(database: Database) {
 /// A key that asks and never reads gets its 32 MiB and 429 from then on; others are served, and when its connections
 /// have ended so is it.
 async fn a23_answers_that_nobody_reads_are_bounded(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "deaf").await;
+    let (authority, merchant) = Merchant::on(database, "deaf").await;
     let other = Merchant::create(&authority, "listens").await;
     let number = other.paid_order().await;
     for _ in 0..ORDERS {
@@ -148,8 +146,7 @@ async fn a23_answers_that_nobody_reads_are_bounded(database: Database) {
 /// Whoever follows one kind of event does not look at the others again and again, and does not fall behind what is
 /// kept.
 async fn a23_a_filtered_page_resumes_where_its_walk_ended(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "picky").await;
+    let (authority, merchant) = Merchant::on(database, "picky").await;
     // Six events, the first of which opens a checkout; nothing is shipped.
     merchant.paid_order().await;
     let resume = async |query: &str| {

@@ -1,7 +1,5 @@
 //! Fulfilment and parcels through HTTP: the sequences of contract 3.9 rows 9 to 13, and what carriers report (3.7).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::Authority;
@@ -38,8 +36,7 @@ fn events(expected: &[(&str, u64)]) -> Vec<(String, u64)> {
 /// Row 9, then the way on to `delivered` without a carrier, which completes the order.
 #[tokio::test]
 async fn set_by_the_merchant_step_by_step() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "row-9").await;
+    let (_authority, merchant) = Merchant::alone("row-9").await;
     let order = merchant.paid_order().await;
 
     let fulfilled = set(&merchant, &order, &json!({ "fulfillment_status": "fulfilled" })).await;
@@ -79,8 +76,7 @@ async fn set_by_the_merchant_step_by_step() {
 /// Rows 10 to 13: two parcels on their way, one of them held up; the last one delivers and completes the order.
 #[tokio::test]
 async fn carried_to_the_customer() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "row-13").await;
+    let (_authority, merchant) = Merchant::alone("row-13").await;
     let order = merchant.paid_order().await;
     let line = merchant.order(&order).await["line_items"][0]["id"].clone();
     let part = json!({ "carrier": "ups", "line_items": [{ "line_item_id": line, "quantity": 1 }] });
@@ -138,8 +134,7 @@ async fn carried_to_the_customer() {
 /// Cancelling a parcel takes back what the parcel shipped, and leaves what the merchant had marked shipped.
 #[tokio::test]
 async fn a_cancelled_parcel() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "cancelled").await;
+    let (authority, merchant) = Merchant::alone("cancelled").await;
     let order = merchant.paid_order().await;
     let parcel = ship(&merchant, &order, json!({ "carrier": "ups", "tracking_number": "1Z" })).await;
     carry(&merchant, &parcel, &json!({ "status": "cancelled" })).await.expect(200);

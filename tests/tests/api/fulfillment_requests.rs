@@ -1,10 +1,7 @@
 //! Updates of fulfilment and parcels as requests: their conditions (contract 4.2, 4.4, 4.6), repetitions (4.3), and the
 //! parcels of an order as a list (4.5).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::json;
-use tests::authority::Authority;
 use tests::merchant::{Merchant, text};
 use tests::shop::shipments;
 
@@ -13,8 +10,7 @@ use crate::fulfillment::{patch, set, ship};
 /// Contract 4.4 and the order of checks of 4.2 on an update.
 #[tokio::test]
 async fn conditions_of_an_update() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "conditions").await;
+    let (authority, merchant) = Merchant::alone("conditions").await;
     let order = merchant.paid_order().await;
     let fulfilled = json!({ "fulfillment_status": "fulfilled" });
     for (form, version) in [("2", 3), ("\"3\"", 4), ("W/\"4\"", 5), ("*", 6)] {
@@ -58,8 +54,7 @@ async fn conditions_of_an_update() {
 /// One key, one effect; afterwards the same answer, even with a newer `If-Match`.
 #[tokio::test]
 async fn a_repeated_update_is_answered_again() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "repeated").await;
+    let (_authority, merchant) = Merchant::alone("repeated").await;
     let order = merchant.paid_order().await;
     let call = |version: &str| {
         let call = patch(&merchant, &order).header("idempotency-key", "fulfil:1").header("if-match", version);
@@ -76,8 +71,7 @@ async fn a_repeated_update_is_answered_again() {
 /// Beyond the retention of answers the parcel remembers its key (contract 4.3), and the order it was made for.
 #[tokio::test]
 async fn a_parcel_remembers_its_key_for_ever() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "late-parcel").await;
+    let (authority, merchant) = Merchant::alone("late-parcel").await;
     let (order, other) = (merchant.paid_order().await, merchant.paid_order().await);
     let body = json!({ "carrier": "dhl" });
     let made = merchant.api.post_as("ship-1", &shipments(&order), &body).await.expect(201);
@@ -98,8 +92,7 @@ async fn a_parcel_remembers_its_key_for_ever() {
 
 #[tokio::test]
 async fn the_parcels_of_an_order() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "parcels").await;
+    let (authority, merchant) = Merchant::alone("parcels").await;
     let (order, other) = (merchant.paid_order().await, merchant.paid_order().await);
     let line = merchant.order(&order).await["line_items"][0]["id"].clone();
     let mut parcels = Vec::new();

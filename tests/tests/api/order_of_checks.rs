@@ -3,8 +3,6 @@
 //! Each row breaks two neighbouring checks at once. Row 5, the merchant's state, cannot be broken today: no operation
 //! suspends a merchant.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};

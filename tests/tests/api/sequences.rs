@@ -1,8 +1,6 @@
 //! The fixed event sequences of contract 3.9, through HTTP: what happens, and exactly which events say so, in which
 //! order, with which version of the record (contract 3, general rules 2 to 5).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -56,8 +54,7 @@ async fn check_envelopes(merchant: &Merchant, slug: &str) {
 /// Rows 1, 2 and 10.
 #[tokio::test]
 async fn paid_at_once_and_shipped_whole() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "rows-1-2-10").await;
+    let (_authority, merchant) = Merchant::alone("rows-1-2-10").await;
 
     let checkout = merchant.checkout().await;
     assert_eq!(merchant.events_after(0).await, from(1, &[("checkout.created", 1)]));
@@ -103,8 +100,7 @@ async fn paid_at_once_and_shipped_whole() {
 /// A repeated report and a late one of lower rank change nothing (contract 3.5, 6.2).
 #[tokio::test]
 async fn reports_that_say_nothing_new_emit_nothing() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "old-news").await;
+    let (_authority, merchant) = Merchant::alone("old-news").await;
     let checkout = merchant.checkout().await;
     let payment = merchant.payment(&checkout, "automatic").await;
     let first = merchant.report(&payment, "succeeded").await;
@@ -129,8 +125,7 @@ async fn reports_that_say_nothing_new_emit_nothing() {
 /// Row 3 and its later capture.
 #[tokio::test]
 async fn authorized_first_and_captured_later() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "row-3").await;
+    let (_authority, merchant) = Merchant::alone("row-3").await;
     let payment = merchant.payment(&merchant.checkout().await, "manual").await;
     merchant.report(&payment, "authorized").await;
     let authorized = [
@@ -193,8 +188,7 @@ async fn an_asynchronous_method_succeeds_or_fails_later() {
 /// Row 5, and that the checkout takes another attempt afterwards.
 #[tokio::test]
 async fn declined_and_paid_at_the_second_try() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "row-5").await;
+    let (_authority, merchant) = Merchant::alone("row-5").await;
     let checkout = merchant.checkout().await;
     let payment = merchant.payment(&checkout, "automatic").await;
     let mut report = report_body("failed", "declined");
@@ -227,8 +221,7 @@ async fn declined_and_paid_at_the_second_try() {
 /// Row 11, then row 10 for the rest.
 #[tokio::test]
 async fn shipped_in_parts() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "row-11").await;
+    let (_authority, merchant) = Merchant::alone("row-11").await;
     let number = merchant.paid_order().await;
     let line = merchant.order(&number).await["line_items"][0]["id"].clone();
     let path = format!("/orders/{number}/shipments");
@@ -250,8 +243,7 @@ async fn shipped_in_parts() {
 /// Each merchant's stream, and each mode's, begins at 1 and counts for itself (contract 8.1).
 #[tokio::test]
 async fn streams_count_for_themselves() {
-    let authority = Authority::start(&[]).await;
-    let one = Merchant::create(&authority, "stream-one").await;
+    let (authority, one) = Merchant::alone("stream-one").await;
     let two = Merchant::create(&authority, "stream-two").await;
     one.paid_order().await;
     two.checkout().await;

@@ -1,11 +1,8 @@
 //! Subscriptions through HTTP: which events tell of them, in which order, and what is refused (contract 2.6, 3.8,
 //! 3.9 row 20, 4.5, 6.2).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
 use tests::merchant::{Merchant, text};
 
 /// Two cups and a filter a month, 20.50 USD.
@@ -39,8 +36,7 @@ async fn names_after(merchant: &Merchant, known: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn it_starts_changes_renews_and_ends() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "row-20").await;
+    let (_authority, merchant) = Merchant::alone("row-20").await;
     let made = subscribe(&merchant, json!({ "current_period_start": "2026-01-31T10:00:00Z" })).await;
     assert_eq!((&made["status"], &made["amount"]), (&json!("active"), &json!(2050)));
     assert_eq!(made["current_period_end"], "2026-02-28T10:00:00.000Z");
@@ -96,8 +92,7 @@ async fn it_starts_changes_renews_and_ends() {
 
 #[tokio::test]
 async fn a_free_renewal_confirms_its_order_and_a_chosen_number_is_used_once() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "free").await;
+    let (_authority, merchant) = Merchant::alone("free").await;
     let made = subscribe(&merchant, json!({})).await;
     report(&merchant, &made, json!({ "renew": { "discount": 2050, "order_number": "SUB-1" } })).await;
     assert_eq!(names_after(&merchant, 1).await, ["subscription.updated", "order.created", "order.confirmed"]);
@@ -113,8 +108,7 @@ async fn a_free_renewal_confirms_its_order_and_a_chosen_number_is_used_once() {
 
 #[tokio::test]
 async fn what_is_not_legal_is_refused_and_changes_nothing() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "refused").await;
+    let (_authority, merchant) = Merchant::alone("refused").await;
     let made = subscribe(&merchant, json!({ "trial_days": 14 })).await;
     assert_eq!(made["status"], "trialing");
     let path = format!("/subscriptions/{}/reports", text(&made, "id"));
@@ -154,8 +148,7 @@ async fn what_is_not_legal_is_refused_and_changes_nothing() {
 
 #[tokio::test]
 async fn lists_narrow_and_page_and_stay_within_the_tenant() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "lists").await;
+    let (authority, merchant) = Merchant::alone("lists").await;
     let mut ids = Vec::new();
     for customer in ["c-1", "c-2", "c-1"] {
         ids.push(text(&subscribe(&merchant, json!({ "customer": { "reference": customer } })).await, "id"));
@@ -201,8 +194,7 @@ async fn pay(merchant: &Merchant, subscription: &Value, amount: u64, event_id: &
 
 #[tokio::test]
 async fn a_payment_on_a_subscription_pays_its_latest_order() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "dunning").await;
+    let (authority, merchant) = Merchant::alone("dunning").await;
     let made = subscribe(&merchant, json!({})).await;
     pay(&merchant, &made, 2050, "evt-0").await.refused(409, "invalid_state_transition");
     report(&merchant, &made, json!({ "renew": true })).await;
@@ -238,8 +230,7 @@ async fn a_payment_on_a_subscription_pays_its_latest_order() {
 
 #[tokio::test]
 async fn a_checkout_makes_one_order_and_one_subscription() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "bought").await;
+    let (_authority, merchant) = Merchant::alone("bought").await;
     let mut body = tests::merchant::checkout_body();
     body["mode"] = json!("subscription");
     body["customer"] = json!({ "reference": "c-77" });
@@ -285,8 +276,7 @@ async fn a_checkout_makes_one_order_and_one_subscription() {
 /// A renewal that names its period counts once, however often and however much at once it is reported.
 #[tokio::test]
 async fn many_reports_of_one_renewal_make_one_order() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "at-once").await;
+    let (_authority, merchant) = Merchant::alone("at-once").await;
     let made = subscribe(&merchant, json!({})).await;
     let renewal = json!({ "renew": { "period_start": made["current_period_end"] } });
     let reports = (0..40).map(|_| report(&merchant, &made, renewal.clone()));

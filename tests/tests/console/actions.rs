@@ -102,8 +102,7 @@ async fn an_endpoint_is_corrected_and_gets_what_it_missed(database: Database) {
 }
 
 async fn a_secret_is_rotated_and_shown_once(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     let browser = Browser::signed_in(&authority).await;
     let page = format!("/console/endpoints/{}", endpoint.id);
@@ -142,8 +141,7 @@ async fn a_secret_is_rotated_and_shown_once(database: Database) {
 }
 
 async fn a_refund_that_is_sent_twice_is_requested_once(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let number = merchant.paid_order().await;
     let browser = Browser::signed_in(&authority).await;
     let page = format!("/console/orders/{}/test/{number}", merchant.id);
@@ -217,8 +215,7 @@ async fn a_delivery_and_an_event_are_sent_again(database: Database) {
 }
 
 async fn an_endpoint_that_was_changed_meanwhile_is_left_alone(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     let browser = Browser::signed_in(&authority).await;
     let page = format!("/console/endpoints/{}", endpoint.id);
@@ -239,8 +236,7 @@ async fn an_endpoint_that_was_changed_meanwhile_is_left_alone(database: Database
 }
 
 async fn the_platforms_own_endpoint_has_its_page(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let sink = json!({ "url": receiver.url("/sink"), "enabled_events": ["*"] });
     let sink = authority.operator().post("/sink", &sink).await.expect(201);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::Merchant;
 use tests::on_both_databases;
 use tests::receiver::{Arrival, Receiver};
@@ -22,8 +22,7 @@ fn lines(arrival: &Arrival) -> String {
 }
 
 async fn what_a_receiver_got_is_judged(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     let other = merchant.endpoint(&receiver.url("/other"), &["order.created"]).await;

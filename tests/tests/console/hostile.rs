@@ -103,8 +103,7 @@ async fn texts_of_others_are_texts(database: Database) {
 }
 
 async fn what_is_not_there_is_a_page_that_says_so(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let number = merchant.paid_order().await;
     let browser = Browser::signed_in(&authority).await;
     let mer = &merchant.id;

@@ -1,7 +1,7 @@
 //! Money that came too late, on the first page until it is given back.
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
 
@@ -10,8 +10,7 @@ use crate::browser::Browser;
 on_both_databases!(late_money_is_on_the_first_page_until_it_is_given_back);
 
 async fn late_money_is_on_the_first_page_until_it_is_given_back(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let browser = Browser::signed_in(&authority).await;
     merchant.paid_order().await;
     assert!(browser.page("/console").await.contains("No money that came too late is left."));

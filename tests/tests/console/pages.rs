@@ -56,8 +56,7 @@ async fn the_first_page_says_what_is_wrong(database: Database) {
 }
 
 async fn a_record_is_found_by_anything_it_is_called(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["order.created"]).await;
     let mut body = tests::merchant::checkout_body();
     body["customer"] = json!({ "reference": "c 77/ä" });
@@ -157,8 +156,7 @@ async fn the_story_of_an_order_has_everything(database: Database) {
 }
 
 async fn long_lists_go_on_behind_a_link(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     merchant.endpoint("http://127.0.0.1:9/hook", &["order.created"]).await;
     for _ in 0..27 {
         merchant.paid_order().await;

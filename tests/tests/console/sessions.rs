@@ -22,8 +22,7 @@ on_both_databases!(
 const MINUTE: i64 = 60 * 1000;
 
 async fn a_session_begins_with_a_key_and_ends_with_signing_out(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let nobody = Browser::new(&authority);
     // Every page leads to the sign-in page, which leads back.
     let asked = nobody.get("/console/orders/a/live/b?c=d").await;
@@ -102,8 +101,7 @@ async fn a_session_ends_by_time(database: Database) {
 }
 
 async fn a_form_of_anybody_else_does_nothing(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     let (browser, other) = (Browser::signed_in(&authority).await, Browser::signed_in(&authority).await);
     let page = format!("/console/endpoints/{}", endpoint.id);
@@ -144,8 +142,7 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
 }
 
 async fn a_key_sees_and_does_what_its_scopes_allow(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     let number = merchant.paid_order().await;
     let key = async |scopes: &str| {

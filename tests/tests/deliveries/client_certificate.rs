@@ -1,8 +1,6 @@
 //! A receiver that lets nobody in without a certificate of its authority (contract 4.10, 7), on both databases: what an
 //! endpoint has is shown, a change helps what waits, and what cannot be opened is not done without.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use http::Method;

@@ -1,7 +1,5 @@
 //! How events leave: what a service is told of it must be usable when it starts (contract 6.5, 7.6).
 
-#![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::ffi::OsString;
 use std::sync::Arc;
 

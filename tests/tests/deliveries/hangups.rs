@@ -4,8 +4,6 @@
 //! Database work that ran inside the future of a request would be cut off half way when its client goes: a connection
 //! would stay inside an open transaction, and later writes that were answered would never be seen.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -13,7 +11,6 @@ use futures_util::{StreamExt as _, stream};
 use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use tests::authority::Authority;
 use tests::http::Api;
 use tests::merchant::{Merchant, checkout_body, text};
 
@@ -38,8 +35,7 @@ async fn impatient(merchant: &Merchant, api: &Api, write: usize) -> (String, usi
 
 #[tokio::test]
 async fn a_client_that_hangs_up_takes_nothing_with_it() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "impatient").await;
+    let (authority, merchant) = Merchant::alone("impatient").await;
     let patient = Merchant::create(&authority, "patient").await;
     let hurried = stream::iter(0..WRITES)
         .map(|write| impatient(&merchant, &merchant.operator, write))

@@ -1,8 +1,6 @@
 //! An endpoint is held back while its receiver says "not now", and gets what it wishes (contract 7.4, 15.7, 15.8), by a
 //! clock in the test's hands.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,8 +1,6 @@
 //! What an endpoint asks of its deliveries (contract 4.10): headers beside the service's own, the deadline of an
 //! attempt, and how long it is tried again; with real receivers, on both databases.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 

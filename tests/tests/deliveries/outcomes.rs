@@ -1,7 +1,5 @@
 //! A receiver that is gone while it is asked for something else (contract 7.3, 7.5). What each answer means is A12.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::json;
 use tests::authority::Authority;
 use tests::merchant::Merchant;

@@ -1,7 +1,5 @@
 //! Events past their retention are gone, and everybody can tell (contract 8.6, 15.13), by a clock in the test's hands.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use authority::cli::{self, Exit, Process};
 use authority::clock::Clock;
 use serde_json::{Value, json};

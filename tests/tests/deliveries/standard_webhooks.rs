@@ -2,8 +2,6 @@
 //! for Rust verifies them as it is, and so do receivers that know nothing of the profile. The libraries for JavaScript
 //! and Python do the same in `tests/client` and `tests/openapi`.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::HeaderMap;
 use serde_json::json;
 use standardwebhooks::{Webhook, WebhookError};

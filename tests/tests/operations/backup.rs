@@ -1,7 +1,5 @@
 //! Backup and restore as `docs/operations.md` describes them, beside a service at work (contract 8.1, 8.4).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

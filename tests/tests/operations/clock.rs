@@ -1,8 +1,6 @@
 //! A clock that steps back, in a whole service (contract 8.1, T7, I8): sequences and `created_at` go on, and the doctor
 //! tells of clocks that disagree.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 
 use authority::app::merchant::operator_keys::operator_key_create;

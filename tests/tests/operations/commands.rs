@@ -1,8 +1,6 @@
 //! The commands that manage, beside a running service (contract 6.4, 16): what they do holds at once, a key is shown
 //! once and nowhere else, what is refused is one line and the right exit code.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -227,8 +225,7 @@ async fn refused_with(authority: &Authority, arguments: &[&str], code: i32) {
 }
 
 async fn events_are_tailed(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "tailed").await;
+    let (authority, merchant) = Merchant::on(database, "tailed").await;
     merchant.paid_order().await;
     let tail = ["events", "tail", "--merchant", "tailed", "--mode", "test"];
     let all = done(&authority, &[&tail[..], &["--from", "1", "--once"]].concat()).await;

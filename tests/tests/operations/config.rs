@@ -1,7 +1,5 @@
 //! `authority config`: every setting, and with `check` also what `serve` would refuse, before it is started.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! The kit's network between a service and its database, on a real server: it delays, counts, stalls, holds and leads
 //! elsewhere as it says.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -2,8 +2,6 @@
 //! answered is lost, what was under way is answered with 503 and succeeds when it is repeated, and the service goes on
 //! by itself.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -2,13 +2,10 @@
 //! in `golden/`. After a change that is meant, `UPDATE_GOLDEN=1` writes them anew; the difference is then read like
 //! any other.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tests::authority::Authority;
 use tests::binary::lone;
 use tests::merchant::Merchant;
 
@@ -90,8 +87,7 @@ async fn tables_are_as_expected() {
     let config = config.output().await.unwrap();
     compare("config-check.txt", str::from_utf8(&config.stdout).unwrap());
 
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "golden").await;
+    let (authority, merchant) = Merchant::alone("golden").await;
     merchant.endpoint("http://127.0.0.1:9/hook", &["order.*", "refund.completed"]).await;
     merchant.checkout().await;
     let of_merchant = ["--merchant", "golden"];

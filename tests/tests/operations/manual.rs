@@ -1,7 +1,5 @@
 //! What a shell and `man` are given: a script that bash accepts and completes with, a page per command.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fs;
 

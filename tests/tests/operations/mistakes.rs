@@ -1,8 +1,6 @@
 //! What a person gets wrong around a command is told in one line: a misspelt variable, a database that is not there.
 //! What a person reads is a table, and a reader that has gone ends a command silently (contract 16).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tests::authority::{Authority, Database};
 use tests::damage::execute;
 use tests::eventually::within;
@@ -85,8 +83,7 @@ async fn a_database_that_fails_later_is_named_too(database: Database) {
 
 #[tokio::test]
 async fn what_an_endpoint_missed_is_a_table() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "missed").await;
+    let (authority, merchant) = Merchant::alone("missed").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["checkout.created"]).await;
     let disabled = authority.run(&["endpoint", "disable", "--id", &endpoint.id]).await;
     assert_eq!(disabled.status.code(), Some(0), "{disabled:?}");
@@ -106,8 +103,7 @@ async fn what_an_endpoint_missed_is_a_table() {
 
 #[tokio::test]
 async fn lists_for_people_have_headings() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "listed").await;
+    let (authority, merchant) = Merchant::alone("listed").await;
     merchant.endpoint("http://127.0.0.1:9/hook", &["checkout.created"]).await;
     merchant.checkout().await;
     let of_merchant = ["--merchant", "listed"];
@@ -150,8 +146,7 @@ async fn lists_for_people_have_headings() {
 /// `authority key list | head -0`: the reader ends before anything is printed.
 #[tokio::test]
 async fn a_reader_that_has_gone_ends_a_command_without_a_word() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "piped").await;
+    let (authority, merchant) = Merchant::alone("piped").await;
     merchant.paid_order().await;
     let tail = ["events", "tail", "--merchant", "piped", "--mode", "test", "--from", "1"];
     for command in

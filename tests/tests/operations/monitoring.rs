@@ -3,8 +3,6 @@
 //! The proof (`cargo xtask prove monitoring`) goes further: a Prometheus scrapes a live authority, evaluates every
 //! rule, and answers the query of every panel.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;

@@ -1,8 +1,6 @@
 //! The service on PostgreSQL: several instances on one database, a server that is restarted under load, and a schema
 //! that is changed only when asked (contract 8.3, 12 T1 and T4, 16).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 

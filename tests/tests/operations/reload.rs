@@ -1,7 +1,5 @@
 //! SIGHUP: what lies in a file changes without a restart, completely or not at all (contract 6.5).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database, KEK};
 use tests::eventually::eventually;

@@ -1,8 +1,6 @@
 //! The key-encryption key is changed while the service runs (contract 1.2, 6.4): nothing stops working, nothing is left
 //! under the old key, and being killed half way does no harm.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};

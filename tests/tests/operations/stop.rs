@@ -1,7 +1,5 @@
 //! Ending and starting: in order, at once, and only one at a time on a database (contract 12 T8, 16).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use http::Method;
 use tests::authority::Authority;
 use tests::merchant::{Merchant, checkout_body};
@@ -63,8 +61,7 @@ async fn a_second_signal_ends_it_at_once() {
 
 #[tokio::test]
 async fn a_database_has_one_authority() {
-    let mut authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "the-only-one").await;
+    let (mut authority, merchant) = Merchant::alone("the-only-one").await;
     let second = authority.run(&["serve"]).await;
     assert_eq!(second.status.code(), Some(1));
     assert_eq!(second.stdout, b"");
@@ -84,8 +81,7 @@ async fn a_database_has_one_authority() {
 
 #[tokio::test]
 async fn a_key_encryption_key_that_does_not_fit_is_refused_before_anything_is_sent() {
-    let mut authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "kek").await;
+    let (mut authority, merchant) = Merchant::alone("kek").await;
     let receiver = Receiver::accepting().await;
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     authority.kill().await;
@@ -122,8 +118,7 @@ async fn a_port_that_is_taken_is_named() {
 /// are the same.
 #[tokio::test]
 async fn a_stop_answers_what_it_has_begun() {
-    let mut authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "answered").await;
+    let (mut authority, merchant) = Merchant::alone("answered").await;
     let write = |_| {
         let merchant = merchant.clone();
         let path = merchant.platform_path("checkouts");

@@ -1,7 +1,5 @@
 //! `authority delivery tail`: every attempt, as it ends (contract 16). That of events is among the other commands.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database, terminate};
 use tests::eventually::within;
@@ -19,8 +17,7 @@ fn told(line: &Value) -> (&Value, &Value, &Value, &Value) {
 }
 
 async fn attempts_are_tailed(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "tailed").await;
+    let (authority, merchant) = Merchant::on(database, "tailed").await;
     // The first attempt fails, the second succeeds; then everything does.
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number == 1 { 503 } else { 200 })).await;
@@ -74,8 +71,7 @@ async fn attempts_are_tailed(database: Database) {
 /// A delivery that waits for its next attempt is not forgotten.
 #[tokio::test]
 async fn the_attempts_of_one_delivery_come_one_by_one() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "waiting").await;
+    let (authority, merchant) = Merchant::alone("waiting").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number < 3 { 503 } else { 200 })).await;
     merchant.endpoint(&receiver.url("/hook"), &["checkout.*"]).await;

@@ -1,7 +1,5 @@
 //! What a person sees at a terminal, and what a program gets from a pipe: the same words, colours only there.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tests::authority::Authority;
 use tests::merchant::Merchant;
 use tests::receiver::{Answer, Receiver};
@@ -21,8 +19,7 @@ fn timeless(text: &str) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_terminal_has_colours_and_a_pipe_has_none() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "seen").await;
+    let (authority, merchant) = Merchant::alone("seen").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number == 1 { 503 } else { 200 })).await;
     merchant.endpoint(&receiver.url("/hook"), &["checkout.*"]).await;
@@ -77,8 +74,7 @@ async fn a_mistake_is_told_at_a_terminal_as_elsewhere() {
 /// A session shows each answer as it comes, and Ctrl-C ends it in order.
 #[tokio::test]
 async fn a_session_at_a_terminal_goes_on_until_ctrl_c() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "watched").await;
+    let (authority, merchant) = Merchant::alone("watched").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number == 1 { 422 } else { 200 })).await;
     let url = format!("http://{}", authority.merchant_address());

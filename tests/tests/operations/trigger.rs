@@ -1,8 +1,6 @@
 //! `authority trigger --set` and `--from`: an event with other content, and a story of several steps (contract 16).
 //! That every type can be produced is seen by the acceptance tests.
 
-#![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::process::Output;
 
@@ -23,8 +21,7 @@ fn said(output: &Output) -> &str {
 
 #[tokio::test]
 async fn what_is_set_is_in_the_event() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "setter").await;
+    let (authority, merchant) = Merchant::alone("setter").await;
     let arguments = [
         "refund.completed",
         "--set",
@@ -49,8 +46,7 @@ async fn what_is_set_is_in_the_event() {
 
 #[tokio::test]
 async fn a_change_that_cannot_be_is_told_in_one_line() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "unset").await;
+    let (authority, merchant) = Merchant::alone("unset").await;
     for (set, code, line) in [
         (
             "shipment.carrier=dhl",
@@ -82,8 +78,7 @@ async fn a_change_that_cannot_be_is_told_in_one_line() {
 
 #[tokio::test]
 async fn a_story_runs_step_by_step_up_to_the_first_refusal() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "told").await;
+    let (authority, merchant) = Merchant::alone("told").await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("story.json");
     let file_name = file.to_str().unwrap();

@@ -1,8 +1,6 @@
 //! The tests that the brief expects of a receiver, by name (contract 11.3): the edge receiver in workerd, with an
 //! origin behind it whose effects are counted. The eighth, reconciliation after downtime, is in `reconciliation`.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use tests::delivery::{Delivery, NOW, OTHER_SECRET, SECRET, event};
 use tests::receiver::{Answer, Receiver};
 use tests::workerd::{State, Worker, Workerd};

@@ -1,8 +1,6 @@
 //! One event, one claim: however often and however simultaneously it is delivered, and whatever happens to the
 //! runtime in between (contract 11.2).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::Value;
 use tests::delivery::{Delivery, NOW, OTHER_SECRET, SECRET, event};
 use tests::workerd::{State, Worker, Workerd};

@@ -3,8 +3,6 @@
 //! The built Worker runs behind `tests/node/faults.js`, which breaks a binding for the one request that asks for
 //! it in the header `x-fault`.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::json;
 use tests::delivery::{Delivery, NOW, SECRET};
 use tests::workerd::{Reply, State, Worker, Workerd};

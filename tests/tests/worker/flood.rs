@@ -1,8 +1,6 @@
 //! Many hostile requests in a row, drawn from dice, and clients that hang up at every moment: no answer is a 5xx,
 //! nothing panics, nothing is kept, and what the authority sends in between is taken (contract 11.1).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write as _;
 
 use bytes::Bytes;

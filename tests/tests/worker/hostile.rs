@@ -1,8 +1,6 @@
 //! What nobody who means well would send: every such request gets its answer of contract 11.1, none gets a 5xx,
 //! and after each lot a good delivery is taken as if nothing had happened.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fmt::Write as _;
 
 use bytes::Bytes;

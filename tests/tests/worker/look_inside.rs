@@ -1,7 +1,5 @@
 //! Looking inside the edge receiver: who may, what there is to see, and that nothing leaks to anybody else.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use bytes::Bytes;
 use http::{Method, Request};
 use serde_json::{Value, json};

@@ -1,6 +1,8 @@
 //! The edge receiver in real workerd (contract 11), with real origins and a real authority behind it. One program,
 //! because each links the whole workspace.
 
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod cases;
 mod claims;
 mod faults;

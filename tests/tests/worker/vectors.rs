@@ -7,8 +7,6 @@
 //! that is padded in the vector arrives trimmed, which is what contract 10.1 asks for, and its delivery is good. An
 //! absent body and an empty one are the same on the wire; both vectors expect `missing_body`.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::{BTreeMap, HashSet};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::Named;
+use crate::refusal::Refusal;
+
 /// The only identifier of an order (contract 1.1): `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -17,6 +20,20 @@ impl OrderNumber {
         let first = bytes.next().is_some_and(|b| b.is_ascii_alphanumeric());
         let rest = bytes.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
         (first && rest && text.len() <= 64).then(|| Self(text.to_owned()))
+    }
+
+    /// The refusal of a request about an order that is not there.
+    #[must_use]
+    pub fn missing() -> Refusal {
+        Refusal::not_found("order")
+    }
+
+    /// Reads a number in a path. A malformed one names no order.
+    ///
+    /// # Errors
+    /// `not_found`.
+    pub fn named(text: &str) -> Named<Self> {
+        Self::parse(text).ok_or_else(Self::missing)
     }
 
     /// The `n`-th generated number of a merchant and mode.

@@ -16,8 +16,7 @@ use authority_domain::merchant::{Merchant, MerchantStatus};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::tx::{OperatorKeyRecord, Tx};
+use authority_store::tx::OperatorKeyRecord;
 
 use super::App;
 use crate::app::access::key_cache::KeyCache;
@@ -90,11 +89,7 @@ impl App {
 
     /// Looks up a merchant's key that is not revoked.
     async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller), Refusal> {
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.api_key_by_hash(&hash).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+        let found = self.read(move |tx| Box::pin(async move { tx.api_key_by_hash(&hash).await })).await?;
         let Some((record, merchant)) = found else { return Err(unknown_key()) };
         if record.revoked_at.is_some() {
             return Err(unknown_key());
@@ -125,11 +120,8 @@ impl App {
 
     /// Looks up an operator's key that is not revoked.
     pub(super) async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+        let found =
+            self.read(move |tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await })).await?;
         match found {
             Some(record) => Operator::of_record(record).ok_or_else(unknown_key),
             None => Err(unknown_key()),

@@ -6,8 +6,7 @@
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::tx::{SealedSecret, Tx};
+use authority_store::tx::SealedSecret;
 use tokio::task::spawn_blocking;
 use verify_core::Tolerance;
 use verify_explain::{Delivery, Explanation, HeaderLine, Trust};
@@ -42,15 +41,13 @@ impl App {
     ) -> Result<Explanation, Refusal> {
         let (id, first) = (endpoint.clone(), (endpoint.clone(), 0));
         let sealed: Vec<SealedSecret> = self
-            .store
-            .read(move |tx: &mut Tx| {
+            .read(move |tx| {
                 Box::pin(async move {
                     let page = tx.sealed_secrets(Some(&first), SECRETS_MAX).await?;
                     Ok(page.into_iter().filter(|(of, _)| *of == id).map(|(_, secret)| secret).collect())
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+            .await?;
         let now = self.now();
         let (mut trusted, mut ended) = (Vec::new(), Vec::new());
         for secret in &sealed {

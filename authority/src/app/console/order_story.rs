@@ -16,7 +16,6 @@ use authority_domain::refund::Refund;
 use authority_domain::refusal::Refusal;
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
 use authority_store::tx::{FoundDelivery, Tx};
 use serde_json::Value;
 
@@ -67,22 +66,17 @@ pub struct EventHistory {
 }
 
 impl App {
-    /// The story of an order with its newest events before the sequence `before`; `None` is a malformed path.
-    ///
-    /// # Errors
-    /// `not_found`.
+    /// The story of an order with its newest events before the sequence `before`.
     pub async fn order_story(
         &self,
-        tenant: Option<Tenant>,
-        number: Option<OrderNumber>,
+        tenant: Tenant,
+        number: OrderNumber,
         before: Option<i64>,
     ) -> Result<OrderStory, Refusal> {
-        let missing = || Refusal::not_found("order");
-        let (tenant, number) = tenant.zip(number).ok_or_else(missing)?;
         self.store
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
-                    let order = tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
+                    let order = tx.order_get(&tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
                     gather(tx, tenant, order, before).await
                 })
             })
@@ -90,16 +84,11 @@ impl App {
     }
 
     /// One delivery of any merchant, with its attempts and where it goes.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn delivery_story(&self, id: Option<DeliveryId>) -> Result<DeliveryStory, Refusal> {
-        let missing = || Refusal::not_found("delivery");
-        let id = id.ok_or_else(missing)?;
+    pub async fn delivery_story(&self, id: DeliveryId) -> Result<DeliveryStory, Refusal> {
         self.store
             .read(move |tx: &mut Tx| {
                 Box::pin(async move {
-                    let found = tx.delivery_find(&id).await?.ok_or_else(missing)?;
+                    let found = tx.delivery_find(&id).await?.ok_or_else(DeliveryId::missing)?;
                     let attempts = tx.delivery_attempts_find(&id).await?;
                     let endpoint = tx.endpoint_find(&found.delivery.endpoint_id).await?;
                     let url = endpoint.map_or(String::new(), |endpoint| endpoint.endpoint.url);
@@ -110,16 +99,11 @@ impl App {
     }
 
     /// What became of one event of any merchant.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn event_story(&self, id: Option<EventId>) -> Result<EventHistory, Refusal> {
-        let missing = || Refusal::not_found("event");
-        let id = id.ok_or_else(missing)?;
+    pub async fn event_story(&self, id: EventId) -> Result<EventHistory, Refusal> {
         self.store
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
-                    let (tenant, body) = tx.event_find(&id).await?.ok_or_else(missing)?;
+                    let (tenant, body) = tx.event_find(&id).await?.ok_or_else(EventId::missing)?;
                     fates(tx, &tenant, vec![body]).await
                 })
             })
@@ -213,6 +197,5 @@ pub(in crate::app) async fn fates(
             urls.insert(id.clone(), endpoint.endpoint.url);
         }
     }
-    Ok::<_, StoreError>(EventHistory { events, truncated, more_deliveries, deliveries, attempts, urls })
-        .map_err(Refusal::from)
+    Ok(EventHistory { events, truncated, more_deliveries, deliveries, attempts, urls })
 }

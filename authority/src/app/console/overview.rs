@@ -4,8 +4,7 @@ use authority_domain::delivery::integration_health::{EndpointFigures, LATENCY_SA
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::{FoundEndpoint, HourFigures, Outbox, Tx};
+use authority_store::tx::{FoundEndpoint, HourFigures, Outbox};
 
 use crate::app::App;
 
@@ -34,45 +33,35 @@ pub struct EndpointDay {
 
 impl App {
     /// What the first page shows beside the open alerts.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn overview(&self) -> Result<Overview, Refusal> {
         let now = self.now();
         let since = now.plus_ms(-RECENT_MS);
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    Ok(Overview {
-                        outbox: tx.outbox(now, NAMED).await?,
-                        troubled: tx.endpoints_in_trouble(NAMED).await?,
-                        hours: tx.hours_since(None, since).await?,
-                    })
+        self.read_list(move |tx| {
+            Box::pin(async move {
+                Ok(Overview {
+                    outbox: tx.outbox(now, NAMED).await?,
+                    troubled: tx.endpoints_in_trouble(NAMED).await?,
+                    hours: tx.hours_since(None, since).await?,
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))
+        })
+        .await
     }
 
     /// The last day of an endpoint.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn endpoint_day(&self, owner: &Tenant, id: &EndpointId) -> Result<EndpointDay, Refusal> {
         let now = self.now();
         let (owner, id) = (owner.clone(), id.clone());
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let since = now.plus_ms(-RECENT_MS);
-                    let mut figures = tx.endpoint_figures(&owner, now, since, LATENCY_SAMPLE).await?;
-                    Ok(EndpointDay {
-                        figures: figures.remove(&id).unwrap_or_default(),
-                        hours: tx.hours_since(Some((&owner, &id)), since).await?,
-                    })
+        self.read_list(move |tx| {
+            Box::pin(async move {
+                let since = now.plus_ms(-RECENT_MS);
+                let mut figures = tx.endpoint_figures(&owner, now, since, LATENCY_SAMPLE).await?;
+                Ok(EndpointDay {
+                    figures: figures.remove(&id).unwrap_or_default(),
+                    hours: tx.hours_since(Some((&owner, &id)), since).await?,
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))
+        })
+        .await
     }
 }

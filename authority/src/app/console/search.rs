@@ -8,7 +8,7 @@ use authority_domain::id::{
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::tx::{MatchedName, MerchantFilter, NamedRecord, Tx};
+use authority_store::tx::{MatchedName, MerchantFilter, NamedRecord};
 use serde_json::Value;
 
 use crate::app::App;
@@ -58,9 +58,6 @@ pub struct ShownRecord {
 
 impl App {
     /// Everything that has this id or name, exactly.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn search(&self, text: &str) -> Result<Vec<Found>, Refusal> {
         let text = text.trim().to_owned();
         if let Some(found) = self.found_by_id(&text).await? {
@@ -68,15 +65,13 @@ impl App {
         }
         let slug = MerchantFilter { slug: Some(text.clone()), ..MerchantFilter::default() };
         let (merchants, named) = self
-            .store
-            .read_list(move |tx: &mut Tx| {
+            .read_list(move |tx| {
                 Box::pin(async move {
                     let merchants = tx.merchants_page(&slug, None, 1).await?;
-                    Ok::<_, StoreError>((merchants, tx.records_named(&text, FOUND_MAX).await?))
+                    Ok((merchants, tx.records_named(&text, FOUND_MAX).await?))
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+            .await?;
         let merchants = merchants.into_iter().map(|merchant| Found::Merchant(merchant.id));
         let records = named.into_iter().map(|found| match found.order_number {
             Some(number) => Found::OfOrder { tenant: found.tenant, number, id: found.id, by: Some(found.by) },
@@ -87,22 +82,24 @@ impl App {
 
     async fn found_by_id(&self, text: &str) -> Result<Option<Found>, Refusal> {
         if let Some(id) = EventId::parse(text) {
-            return Ok(exists(self.event_find(Some(id.clone())).await)?.map(|()| Found::Event(id)));
+            return Ok(exists(self.event_find(id.clone()).await)?.map(|()| Found::Event(id)));
         }
         if let Some(id) = DeliveryId::parse(text) {
-            return Ok(exists(self.delivery_find(Some(id.clone())).await)?.map(|()| Found::Delivery(id)));
+            return Ok(exists(self.delivery_find(id.clone()).await)?.map(|()| Found::Delivery(id)));
         }
         if let Some(id) = EndpointId::parse(text) {
-            return Ok(exists(self.endpoint_find(Some(id.clone())).await)?.map(|()| Found::Endpoint(id)));
+            return Ok(exists(self.endpoint_find(id.clone()).await)?.map(|()| Found::Endpoint(id)));
         }
         if let Some(id) = MerchantId::parse(text) {
-            return Ok(exists(self.merchant_get(Some(id.clone())).await)?.map(|()| Found::Merchant(id)));
+            return Ok(exists(self.merchant_get(id.clone()).await)?.map(|()| Found::Merchant(id)));
         }
         if let Some(id) = AttemptId::parse(text) {
-            return self.delivery_of_attempt(id).await.map(|found| found.map(Found::Delivery));
+            let found = self.read(move |tx| Box::pin(async move { tx.delivery_of_attempt(&id).await }));
+            return Ok(found.await?.map(Found::Delivery));
         }
         if let Some(id) = RecoveryId::parse(text) {
-            return self.endpoint_of_recovery(id).await.map(|found| found.map(Found::Endpoint));
+            let found = self.read(move |tx| Box::pin(async move { tx.endpoint_of_recovery(&id).await }));
+            return Ok(found.await?.map(Found::Endpoint));
         }
         let Some(ShownRecord { tenant, record }) = self.record_find(text).await? else { return Ok(None) };
         let id = text.to_owned();
@@ -114,9 +111,6 @@ impl App {
     }
 
     /// A checkout, payment, refund, shipment or subscription of any merchant.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn record_find(&self, id: &str) -> Result<Option<ShownRecord>, Refusal> {
         let named = CheckoutId::parse(id)
             .map(NamedRecord::Checkout)
@@ -124,8 +118,7 @@ impl App {
             .or_else(|| ShipmentId::parse(id).map(NamedRecord::Shipment));
         let (payment, refund) = (PaymentId::parse(id), RefundId::parse(id));
         let found: Option<(Tenant, String)> = self
-            .store
-            .read(move |tx: &mut Tx| {
+            .read(move |tx| {
                 Box::pin(async move {
                     if let Some(record) = named {
                         return tx.record_find(&record).await;
@@ -139,27 +132,10 @@ impl App {
                     found.map(|found| text_of(found.tenant, &found.refund)).transpose()
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+            .await?;
         let Some((tenant, text)) = found else { return Ok(None) };
         let record = serde_json::from_str(&text).map_err(|_| Refusal::internal())?;
         Ok(Some(ShownRecord { tenant, record }))
-    }
-
-    async fn delivery_of_attempt(&self, id: AttemptId) -> Result<Option<DeliveryId>, Refusal> {
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.delivery_of_attempt(&id).await }))
-            .await;
-        found.map_err(|error: StoreError| Refusal::from(error))
-    }
-
-    async fn endpoint_of_recovery(&self, id: RecoveryId) -> Result<Option<EndpointId>, Refusal> {
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.endpoint_of_recovery(&id).await }))
-            .await;
-        found.map_err(|error: StoreError| Refusal::from(error))
     }
 }
 

@@ -13,9 +13,8 @@ use authority_domain::id::{KeyId, RequestId};
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::{ConsoleSession, Tx};
+use authority_store::tx::ConsoleSession;
 use zeroize::Zeroizing;
 
 use crate::app::App;
@@ -80,52 +79,36 @@ impl App {
         };
         let entry =
             self.session_entry("console.sign_in", Author::Operator(operator.key_id.clone()), request_id);
-        let written: Result<(), StoreError> = self
-            .store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    tx.console_session_insert(&session).await?;
-                    tx.audit_insert(&entry).await
-                })
+        self.write(Turns::ALL, move |tx| {
+            Box::pin(async move {
+                tx.console_session_insert(&session).await?;
+                tx.audit_insert(&entry).await
             })
-            .await;
-        written.map_err(Refusal::from)?;
+        })
+        .await?;
         Ok(secret.text())
     }
 
     /// The session that a cookie names, if it is running; notes whether it was used.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn console_session(&self, cookie: &str, noted: Noted) -> Result<Option<SignedIn>, Refusal> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let (hash, now) = (secret.hash(STORED), self.now());
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.console_session(&hash).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+        let found = self.read(move |tx| Box::pin(async move { tx.console_session(&hash).await })).await?;
         let Some((session, key)) = found.filter(|(session, _)| is_running(session, now)) else {
             return Ok(None);
         };
         let key_name = key.name.clone();
         let Some(operator) = Operator::of_record(key) else { return Ok(None) };
         if noted == Noted::Yes && now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
-            let written: Result<(), StoreError> = self
-                .store
-                .write_with(Turns::NONE, move |tx: &mut Tx| {
-                    Box::pin(async move { tx.console_session_used(&hash, now).await })
-                })
-                .await;
-            written.map_err(Refusal::from)?;
+            let used = self.write(Turns::NONE, move |tx| {
+                Box::pin(async move { tx.console_session_used(&hash, now).await })
+            });
+            used.await?;
         }
         Ok(Some(SignedIn { operator, key_name, form_token: hex::encode(secret.hash(FORMS)) }))
     }
 
     /// Ends the session that a cookie names.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn console_sign_out(
         &self,
         cookie: &str,
@@ -135,16 +118,13 @@ impl App {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(()) };
         let hash = secret.hash(STORED);
         let entry = self.session_entry("console.sign_out", Author::Operator(key.clone()), request_id);
-        let ended: Result<(), StoreError> = self
-            .store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    tx.console_session_end(&hash).await?;
-                    tx.audit_insert(&entry).await
-                })
+        self.write(Turns::ALL, move |tx| {
+            Box::pin(async move {
+                tx.console_session_end(&hash).await?;
+                tx.audit_insert(&entry).await
             })
-            .await;
-        ended.map_err(Refusal::from)
+        })
+        .await
     }
 }
 

@@ -7,8 +7,6 @@ use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::merchant::scope::Scope;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::checkpoint::CHECKPOINTS_MAX;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 
 use crate::app::access::Caller;
 use crate::app::{Answer, App};
@@ -18,16 +16,12 @@ const ALERTS_MAX: i64 = 200;
 
 impl App {
     /// `GET /integration-health`.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn integration_health(&self, caller: &Caller) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
         let now = self.now();
         let sees_checkpoints = caller.check_scope(&[Scope::SyncRead]).is_ok();
         let observed = self
-            .store
-            .read_list(move |tx: &mut Tx| {
+            .read_list(move |tx| {
                 Box::pin(async move {
                     let since = now.plus_ms(-RECENT_MS);
                     let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
@@ -58,8 +52,7 @@ impl App {
                     })
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+            .await?;
         Answer::record(200, &IntegrationHealth::of(observed, now))
     }
 }

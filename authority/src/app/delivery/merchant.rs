@@ -3,30 +3,25 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::DeliveryWithAttempts;
-use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::id::{DeliveryId, EndpointId, Named};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
-use authority_store::StoreError;
-use authority_store::tx::{KeyScope, Tx};
 use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::delivery::operator::retry;
 use crate::app::endpoint::changes::addressed;
 use crate::app::lists::{List, ListRequest, written};
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Owner};
 
 impl App {
     /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so its
     /// cursors work for no other endpoint.
-    ///
-    /// # Errors
-    /// `not_found`; `invalid_cursor`.
     pub async fn deliveries_list(
         &self,
         caller: &Caller,
-        endpoint: Option<EndpointId>,
+        endpoint: Named<EndpointId>,
         request: &ListRequest,
         filter: DeliveryFilter,
     ) -> Result<List, Refusal> {
@@ -40,10 +35,7 @@ impl App {
     }
 
     /// `GET /deliveries/:delivery`, with every attempt.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn delivery_get(&self, caller: &Caller, id: Option<DeliveryId>) -> Result<Answer, Refusal> {
+    pub async fn delivery_get(&self, caller: &Caller, id: DeliveryId) -> Result<Answer, Refusal> {
         Answer::record(200, &self.delivery_of(caller, id).await?)
     }
 
@@ -54,14 +46,11 @@ impl App {
     pub async fn delivery_of(
         &self,
         caller: &Caller,
-        id: Option<DeliveryId>,
+        id: DeliveryId,
     ) -> Result<DeliveryWithAttempts, Refusal> {
-        let missing = || Refusal::not_found("delivery");
-        let id = id.ok_or_else(missing)?;
         let tenant = caller.tenant.clone();
         let found = self
-            .store
-            .read(move |tx: &mut Tx| {
+            .read(move |tx| {
                 Box::pin(async move {
                     let Some(delivery) = tx.delivery_get(&tenant, &id).await? else { return Ok(None) };
                     if tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.is_none() {
@@ -71,33 +60,31 @@ impl App {
                     Ok(Some(DeliveryWithAttempts { delivery, attempts }))
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        found.ok_or_else(missing)
+            .await?;
+        found.ok_or_else(DeliveryId::missing)
     }
 
     /// `POST /deliveries/:delivery/retry`: a pending delivery is tried now; for a failed or cancelled one a new
     /// delivery is created. Answers with the delivery that will be sent.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed id); `endpoint_disabled` when nothing would be sent;
+    /// `not_found`; `endpoint_disabled` when nothing would be sent;
     /// `invalid_state_transition` for a delivery that succeeded.
     pub async fn delivery_retry_own(
         &self,
         caller: &Caller,
         mutation: Mutation,
-        id: Option<DeliveryId>,
+        id: Named<DeliveryId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
+        let empty = no_members(&body);
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, Owner { tenant, .. }| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("delivery");
-                    let id = id.ok_or_else(missing)?;
+                    let (missing, id) = (DeliveryId::missing, id?);
                     let delivery = work.tx.delivery_get(&tenant, &id).await?.ok_or_else(missing)?;
                     work.tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.ok_or_else(missing)?;
-                    no_members(&body)?;
+                    empty?;
                     let found = work.tx.delivery_find(&id).await?.ok_or_else(missing)?;
                     let sent = retry(work, &found).await?;
                     let sent = work.tx.delivery_get(&tenant, &sent).await?.ok_or_else(Refusal::internal)?;

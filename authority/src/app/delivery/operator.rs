@@ -4,12 +4,11 @@ use authority_domain::cursor::ListKind;
 use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, MerchantId};
+use authority_domain::id::{DeliveryId, MerchantId, Named};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
-use authority_store::StoreError;
 use authority_store::shards::Shard;
-use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord, Tx};
+use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
@@ -41,9 +40,6 @@ impl<'a> OperatorDeliveryView<'a> {
 
 impl App {
     /// `GET /deliveries`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn all_deliveries_list(
         &self,
         request: &ListRequest,
@@ -59,23 +55,16 @@ impl App {
     }
 
     /// `GET /deliveries/:id`, with every attempt.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn delivery_find(&self, id: Option<DeliveryId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("delivery");
-        let id = id.ok_or_else(missing)?;
+    pub async fn delivery_find(&self, id: DeliveryId) -> Result<Answer, Refusal> {
         let found = self
-            .store
-            .read(move |tx: &mut Tx| {
+            .read(move |tx| {
                 Box::pin(async move {
                     let Some(found) = tx.delivery_find(&id).await? else { return Ok(None) };
                     Ok(Some((found, tx.delivery_attempts_find(&id).await?)))
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (found, attempts) = found.ok_or_else(missing)?;
+            .await?;
+        let (found, attempts) = found.ok_or_else(DeliveryId::missing)?;
         Answer::record(
             200,
             &OperatorDeliveryView { attempts: Some(attempts), ..OperatorDeliveryView::new(&found) },
@@ -86,20 +75,21 @@ impl App {
     /// with its own attempt budget is created.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed id); `endpoint_disabled` when nothing would be sent;
+    /// `not_found`; `endpoint_disabled` when nothing would be sent;
     /// `invalid_state_transition` for a delivery that succeeded.
     pub async fn delivery_retry(
         &self,
         mutation: Mutation,
-        id: Option<DeliveryId>,
+        id: Named<DeliveryId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let empty = no_members(&body);
+        let owner = self.owner_of(id.clone().map(OwnedRecord::Delivery), DeliveryId::missing).await?;
         mutation
-            .run_about(self, id.clone().map(OwnedRecord::Delivery), move |work| {
+            .for_turn(self, owner, move |work| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("delivery");
-                    let found = work.tx.delivery_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
-                    no_members(&body)?;
+                    let found = work.tx.delivery_find(&id?).await?.ok_or_else(DeliveryId::missing)?;
+                    empty?;
                     let delivery = retry(work, &found).await?;
                     let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
                     Ok(Answer::record(202, &OperatorDeliveryView::new(&now))?

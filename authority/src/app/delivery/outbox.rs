@@ -5,8 +5,7 @@ use authority_domain::endpoint::HealthState;
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::tx::{Backlog, Outbox as Found, Tx};
+use authority_store::tx::{Backlog, Outbox as Found};
 use serde::Serialize;
 
 use crate::app::{Answer, App};
@@ -77,20 +76,15 @@ impl<'a> OfEndpoint<'a> {
 
 impl App {
     /// `GET /outbox`.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn outbox(&self) -> Result<Answer, Refusal> {
         let now = self.now();
         let (Found { figures, endpoints }, failed_24h) = self
-            .store
-            .read_list(move |tx: &mut Tx| {
+            .read_list(move |tx| {
                 Box::pin(async move {
                     Ok((tx.outbox(now, NAMED).await?, tx.failed_since(now.plus_ms(-RECENT_MS)).await?))
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+            .await?;
         let age = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms()).max(0) / 1000;
         let outbox = Outbox {
             generated_at: now,

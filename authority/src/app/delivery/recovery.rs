@@ -12,7 +12,7 @@ use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{EndpointId, RecoveryId};
+use authority_domain::id::{EndpointId, Named, RecoveryId};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
@@ -73,22 +73,23 @@ impl App {
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let Holder { tenant, scope, .. } = holder.into();
-        // The transaction reports what is wrong with the request, in the order of contract 4.2.
-        let dry_run = RecoveryRequest::read(&body).is_ok_and(|request| request.dry_run);
-        if dry_run {
-            return self.recovery_dry_run(tenant, id, &body, DRY_RUN_EVENTS).await;
-        }
-        let counted = self.count_ahead(&tenant, id.clone(), &body, COUNTED_AT_ONCE).await.ok();
+        let (holder, request) = (holder.into(), RecoveryRequest::read(&body));
+        let counted = match request.clone() {
+            Ok(request) if request.dry_run => {
+                return self.recovery_dry_run(holder.tenant, id, request, DRY_RUN_EVENTS).await;
+            }
+            Ok(request) => self.count_ahead(&holder.tenant, id.clone(), request, COUNTED_AT_ONCE).await.ok(),
+            Err(_) => None,
+        };
         let base = self.clone();
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
-                    let request = RecoveryRequest::read(&body)?;
+                    let request = request?;
                     check_enabled(&endpoint)?;
                     let recovery = begin(work, &tenant, &endpoint, request, counted).await?;
                     let location = base.location("endpoint-recoveries", recovery.id.as_str());
@@ -99,22 +100,10 @@ impl App {
     }
 
     /// `GET /endpoint-recoveries/:id`. Recoveries of a deleted endpoint can still be read.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn recovery_get(
-        &self,
-        holder: impl Into<Holder>,
-        id: Option<RecoveryId>,
-    ) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("recovery");
-        let (id, tenant) = (id.ok_or_else(missing)?, holder.into().tenant);
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.recovery_get(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Answer::record(200, &found.ok_or_else(missing)?)
+    pub async fn recovery_get(&self, holder: impl Into<Holder>, id: RecoveryId) -> Result<Answer, Refusal> {
+        let tenant = holder.into().tenant;
+        let found = self.read(move |tx| Box::pin(async move { tx.recovery_get(&tenant, &id).await })).await?;
+        Answer::record(200, &found.ok_or_else(RecoveryId::missing)?)
     }
 
     /// `POST /endpoint-recoveries/:id/cancel`. Deliveries that it has already created are still sent.
@@ -125,18 +114,16 @@ impl App {
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        id: Option<RecoveryId>,
+        id: Named<RecoveryId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let holder = holder.into();
-        let tenant = holder.tenant;
+        let empty = no_members(&body);
         mutation
-            .run(self, holder.scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("recovery");
-                    let id = id.ok_or_else(missing)?;
+                    let (missing, id) = (RecoveryId::missing, id?);
                     let found = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    no_members(&body)?;
+                    empty?;
                     if !work.tx.recovery_cancel(&tenant, &id, work.now).await? {
                         let detail = format!("The recovery has ended: it is {}.", found.status);
                         return Err(Refusal::new(ErrorCode::RecoveryFinished, detail));
@@ -155,22 +142,22 @@ impl App {
     pub async fn recovery_count_first(
         &self,
         holder: impl Into<Holder>,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: &Value,
     ) -> Result<Answer, Refusal> {
-        self.recovery_dry_run(holder.into().tenant, id, body, PAGE_EVENTS).await
+        let request = RecoveryRequest::read(body)?;
+        self.recovery_dry_run(holder.into().tenant, id, request, PAGE_EVENTS).await
     }
 
     async fn recovery_dry_run(
         &self,
         tenant: Tenant,
-        id: Option<EndpointId>,
-        body: &Value,
+        id: Named<EndpointId>,
+        request: RecoveryRequest,
         events: i64,
     ) -> Result<Answer, Refusal> {
-        let livemode = tenant.livemode;
-        let endpoint_id = id.clone().ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
-        let counted = self.count_ahead(&tenant, id, body, events).await?;
+        let (livemode, endpoint_id) = (tenant.livemode, id?);
+        let counted = self.count_ahead(&tenant, Ok(endpoint_id.clone()), request, events).await?;
         let dry_run = DryRun {
             dry_run: true,
             endpoint_id: &endpoint_id,
@@ -186,24 +173,22 @@ impl App {
     async fn count_ahead(
         &self,
         tenant: &Tenant,
-        id: Option<EndpointId>,
-        body: &Value,
+        id: Named<EndpointId>,
+        request: RecoveryRequest,
         events: i64,
     ) -> Result<Counted, Refusal> {
-        let request = RecoveryRequest::read(body)?;
-        let of = tenant.clone();
+        let (of, since, until) = (tenant.clone(), request.since, request.until);
         let (endpoint, stretch) = self
             .store
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let endpoint = addressed(tx, &of, id).await?;
                     check_enabled(&endpoint)?;
-                    let stretch = range(tx, &of, &endpoint.id, Some(request.since), request.until).await?;
+                    let stretch = range(tx, &of, &endpoint.id, Some(since), until).await?;
                     Ok::<_, Refusal>((endpoint, stretch))
                 })
             })
             .await?;
-        let request = RecoveryRequest::read(body)?;
         let wanted = Wanted::of(&endpoint.enabled_events, request.types.as_deref().unwrap_or_default());
         let mut counted = Counted { stretch, to: stretch.above.min(stretch.below - 1), matched: 0 };
         // The store reads no further than this, so that a page says truly how far was counted.

@@ -34,9 +34,6 @@ pub enum Advanced {
 
 impl App {
     /// Up to `limit` running recoveries of all merchants, after `after`.
-    ///
-    /// # Errors
-    /// What the store reports.
     pub async fn recoveries_running(
         &self,
         after: Option<&Recovery>,
@@ -61,15 +58,13 @@ impl App {
         let (tenant, id) = (job.tenant.clone(), job.recovery.endpoint_id.clone());
         let now = self.now();
         let (endpoint, backlog) = self
-            .store
-            .read(move |tx: &mut Tx| {
+            .read(move |tx| {
                 Box::pin(async move {
                     let endpoint = tx.endpoint_get(&tenant, &id).await?;
                     Ok((endpoint, tx.recovery_backlog(&tenant, &id, now, WAITING_MAX).await?))
                 })
             })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+            .await?;
         let Some(endpoint) = endpoint else { return Ok(Advanced::Elsewhere) };
         let wanted = Wanted::of(&endpoint.enabled_events, job.recovery.types.as_deref().unwrap_or_default());
         if job.counted_to < job.stretch.below - 1 {

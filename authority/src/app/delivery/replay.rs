@@ -7,7 +7,7 @@
 use authority_domain::delivery::{DeliveryStatus, ReplayRequest, Trigger};
 use authority_domain::endpoint::{Endpoint, EndpointStatus};
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::id::{DeliveryId, EndpointId, EventId, Named};
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
 use authority_store::shards::Shard;
@@ -54,18 +54,17 @@ impl App {
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        id: Option<EventId>,
+        id: Named<EventId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let Holder { tenant, scope, .. } = holder.into();
+        let request = ReplayRequest::read(&body);
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("event");
-                    let id = id.ok_or_else(missing)?;
-                    let head = work.tx.event_head(&tenant, &id).await?.ok_or_else(missing)?;
+                    let id = id?;
+                    let head = work.tx.event_head(&tenant, &id).await?.ok_or_else(EventId::missing)?;
                     let event_type = EventType::parse(&head.event_type).ok_or_else(Refusal::internal)?;
-                    let request = ReplayRequest::read(&body)?;
+                    let request = request?;
                     let all = work.tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
                     let all: Vec<Endpoint> = all.into_iter().map(|(_, endpoint)| endpoint).collect();
                     let addressees = addressees(&request, event_type, &head, &all)?;

@@ -6,7 +6,7 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
-use authority_domain::id::EndpointId;
+use authority_domain::id::{EndpointId, Named};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -58,13 +58,10 @@ struct Walked {
 
 impl App {
     /// `GET /webhook-endpoints/:id/undelivered`: newest first. The request's filter names the endpoint.
-    ///
-    /// # Errors
-    /// `not_found`; `invalid_cursor`.
     pub async fn undelivered_list(
         &self,
         tenant: &Tenant,
-        endpoint: Option<EndpointId>,
+        endpoint: Named<EndpointId>,
         request: &ListRequest,
         filter: UndeliveredFilter,
         reach: Reach,

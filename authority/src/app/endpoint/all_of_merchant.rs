@@ -3,30 +3,17 @@
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 
 use crate::app::App;
+use crate::app::lists::written;
 
 impl App {
     /// Every endpoint of the tenant as JSON text, newest first.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn endpoints_of(&self, tenant: Tenant) -> Result<Vec<String>, Refusal> {
-        let endpoints = self
-            .store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move { tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let now = self.now();
-        endpoints
-            .into_iter()
-            .map(|(_, endpoint)| {
-                serde_json::to_string(&endpoint.seen_at(now)).map_err(|_| Refusal::internal())
-            })
-            .collect()
+        let read = self.read_list(move |tx| {
+            Box::pin(async move { tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await })
+        });
+        let (endpoints, now) = (read.await?, self.now());
+        endpoints.into_iter().map(|(_, endpoint)| written(endpoint.seen_at(now))).collect()
     }
 }

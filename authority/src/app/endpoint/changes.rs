@@ -8,7 +8,7 @@
 use authority_domain::alert::AlertCode;
 use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::endpoint::{Endpoint, EndpointStatus, read_endpoint_patch};
-use authority_domain::id::EndpointId;
+use authority_domain::id::{EndpointId, Named};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::tx::{SealedOption, Tx};
@@ -35,14 +35,13 @@ pub(in crate::app) struct Deleted<'a> {
     deleted: bool,
 }
 
-/// The endpoint that a request addresses, if it has the version that the request expects.
+/// The endpoint that a request addresses.
 pub(in crate::app) async fn addressed(
     tx: &mut Tx,
     tenant: &Tenant,
-    id: Option<EndpointId>,
+    id: Named<EndpointId>,
 ) -> Result<Endpoint, Refusal> {
-    let missing = || Refusal::not_found("webhook endpoint");
-    tx.endpoint_get(tenant, &id.ok_or_else(missing)?).await?.ok_or_else(missing)
+    tx.endpoint_get(tenant, &id?).await?.ok_or_else(EndpointId::missing)
 }
 
 impl App {
@@ -56,7 +55,7 @@ impl App {
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let holder = holder.into();
@@ -70,18 +69,16 @@ impl App {
         &self,
         holder: Holder,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: Value,
         check: UrlCheck,
     ) -> Result<Answer, Refusal> {
         let app = self.clone();
-        let Holder { tenant, scope, strict, .. } = holder;
-        let if_match = mutation.if_match;
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
                     let before = addressed(work.tx, &tenant, id).await?;
-                    Mutation::check_version(if_match, before.resource_version, strict)?;
+                    work.check_version(before.resource_version)?;
                     let mut patch =
                         read_endpoint_patch(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
                     if let Some(new) = patch.client_certificate.take() {
@@ -119,16 +116,14 @@ impl App {
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
     ) -> Result<Answer, Refusal> {
-        let Holder { tenant, scope, strict, .. } = holder.into();
-        let if_match = mutation.if_match;
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
                     let (id, version) = (&endpoint.id, endpoint.resource_version);
-                    Mutation::check_version(if_match, version, strict)?;
+                    work.check_version(version)?;
                     work.tx.endpoint_delete(&tenant, id, version, work.now).await?;
                     let reason = FailureReason::EndpointDeleted;
                     work.tx.deliveries_cancel(id, reason, work.now, CANCELLED_AT_ONCE).await?;

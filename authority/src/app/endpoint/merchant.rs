@@ -13,7 +13,6 @@ use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
 use authority_store::tx::{KeyScope, SealedOption, SealedSecret, Tx};
 use serde::Serialize;
 use serde_json::Value;
@@ -129,9 +128,8 @@ impl App {
         check: UrlCheck,
     ) -> Result<Answer, Refusal> {
         let app = self.clone();
-        let Holder { tenant, scope, .. } = holder;
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
                     let request =
                         EndpointRequest::read(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
@@ -193,29 +191,13 @@ impl App {
     }
 
     /// `GET /webhook-endpoints/:id`.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn endpoint_get(
-        &self,
-        holder: impl Into<Holder>,
-        id: Option<EndpointId>,
-    ) -> Result<Answer, Refusal> {
-        let id = id.ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
+    pub async fn endpoint_get(&self, holder: impl Into<Holder>, id: EndpointId) -> Result<Answer, Refusal> {
         let tenant = holder.into().tenant;
-        let endpoint = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?
-            .ok_or_else(|| Refusal::not_found("webhook endpoint"))?;
-        shown(endpoint, self.now())
+        let found = self.read(move |tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await })).await?;
+        shown(found.ok_or_else(EndpointId::missing)?, self.now())
     }
 
     /// `GET /webhook-endpoints`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn endpoints_list(
         &self,
         caller: &Caller,

@@ -9,10 +9,9 @@ use authority_domain::body::read_reason;
 use authority_domain::endpoint::alerts::disabled;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus, read_endpoint_limits};
-use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::id::{AlertId, EndpointId, Named};
 use authority_domain::refusal::Refusal;
-use authority_store::StoreError;
-use authority_store::tx::{FoundEndpoint, KeyScope, Tx};
+use authority_store::tx::{FoundEndpoint, KeyScope};
 use serde_json::{Value, json};
 
 use crate::app::endpoint::changes::after_switching;
@@ -21,40 +20,28 @@ use crate::app::{Answer, App, Mutation};
 
 impl App {
     /// `GET /webhook-endpoints/:id` of any merchant, deleted endpoints included.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn endpoint_find(&self, id: Option<EndpointId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("webhook endpoint");
-        let id = id.ok_or_else(missing)?;
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.endpoint_find(&id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?
-            .ok_or_else(missing)?;
-        shown(found, self.now())
+    pub async fn endpoint_find(&self, id: EndpointId) -> Result<Answer, Refusal> {
+        let found = self.read(move |tx| Box::pin(async move { tx.endpoint_find(&id).await })).await?;
+        shown(found.ok_or_else(EndpointId::missing)?, self.now())
     }
 
     /// `PATCH /webhook-endpoints/:id`: changes the endpoint's in-flight limit.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed id) also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
+    /// `not_found` also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
     /// members.
     pub async fn endpoint_limit(
         &self,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
+        let patch = read_endpoint_limits(&body);
         mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
-                    let found = addressed(work.tx, id).await?;
-                    Mutation::check_version(if_match, found.endpoint.resource_version, false)?;
-                    let patch = read_endpoint_limits(&body)?;
-                    let Some(after) = found.endpoint.patched(patch, work.now)? else {
+                    let found = addressed(work, id).await?;
+                    let Some(after) = found.endpoint.patched(patch?, work.now)? else {
                         return shown(found, work.now);
                     };
                     work.tx.endpoint_update(&found.owner, &after).await?;
@@ -68,22 +55,21 @@ impl App {
     /// has it stays as it is.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed id) also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
+    /// `not_found` also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
     /// members; `service_unavailable` while a disabled endpoint's deliveries are still being cancelled.
     pub async fn endpoint_switch(
         &self,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         status: EndpointStatus,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
+        let reason = read_reason(&body);
         mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
-                    let found = addressed(work.tx, id).await?;
-                    Mutation::check_version(if_match, found.endpoint.resource_version, false)?;
-                    work.reason = Some(read_reason(&body)?);
+                    let found = addressed(work, id).await?;
+                    work.reason = Some(reason?);
                     let switched = match status {
                         EndpointStatus::Disabled => {
                             found.endpoint.disabled(DisabledReason::Operator, work.now)
@@ -104,11 +90,12 @@ impl App {
     }
 }
 
-/// The endpoint that a change is about: any merchant's, but not a deleted one.
-async fn addressed(tx: &mut Tx, id: Option<EndpointId>) -> Result<FoundEndpoint, Refusal> {
-    let missing = || Refusal::not_found("webhook endpoint");
-    let found = tx.endpoint_find(&id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
-    if found.deleted_at.is_some() { Err(missing()) } else { Ok(found) }
+/// The endpoint that a change is about, in the version that it expects: any merchant's, but not a deleted one.
+async fn addressed(work: &mut Work<'_>, id: Named<EndpointId>) -> Result<FoundEndpoint, Refusal> {
+    let found = work.tx.endpoint_find(&id?).await?.filter(|found| found.deleted_at.is_none());
+    let found = found.ok_or_else(EndpointId::missing)?;
+    work.check_version(found.endpoint.resource_version)?;
+    Ok(found)
 }
 
 /// Raises an alert for the endpoint's owner.

@@ -7,7 +7,7 @@
 
 use authority_domain::alert::{AlertCode, NewAlert, Severity};
 use authority_domain::endpoint::{Endpoint, RotationRequest};
-use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::id::{AlertId, EndpointId, Named};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
@@ -31,18 +31,16 @@ impl App {
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let app = self.clone();
-        let Holder { tenant, scope, strict, .. } = holder.into();
-        let if_match = mutation.if_match;
+        let (app, request) = (self.clone(), RotationRequest::read(&body));
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
-                    Mutation::check_version(if_match, endpoint.resource_version, strict)?;
-                    let request = RotationRequest::read(&body)?;
+                    work.check_version(endpoint.resource_version)?;
+                    let request = request?;
                     let profile = endpoint.signature_profile.of_core();
                     let secret = verify_core::secret::generate_for(profile, random(work));
                     let hint = verify_core::secret::hint(&secret);
@@ -68,15 +66,15 @@ impl App {
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let Holder { tenant, scope, .. } = holder.into();
+        let empty = no_members(&body);
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
                     let endpoint = addressed(work.tx, &tenant, id).await?;
-                    no_members(&body)?;
+                    empty?;
                     let Some(next) = endpoint.retired(work.now) else { return shown(endpoint, work.now) };
                     work.tx.secret_retire(&tenant, &next.id).await?;
                     work.tx.endpoint_update(&tenant, &next).await?;

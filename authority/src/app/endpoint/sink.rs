@@ -4,11 +4,9 @@
 //! It is an endpoint like those of merchants, and the same functions implement its operations. It belongs to the
 //! operator, and there is only one.
 
-use authority_domain::id::EndpointId;
+use authority_domain::id::{EndpointId, Named};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 use serde_json::Value;
 
 use crate::app::endpoint::merchant::Holder;
@@ -31,7 +29,7 @@ impl App {
     /// # Errors
     /// `not_found` when there is none.
     pub async fn sink_get(&self) -> Result<Answer, Refusal> {
-        let id = self.sink_id().await?;
+        let id = self.sink_id().await??;
         of_platform(self.endpoint_get(Holder::operator(), id).await?)
     }
 
@@ -62,15 +60,11 @@ impl App {
         of_platform(self.endpoint_rotate_secret(Holder::operator(), mutation, id, body).await?)
     }
 
-    async fn sink_id(&self) -> Result<Option<EndpointId>, Refusal> {
-        let found = self
-            .store
-            .read(|tx: &mut Tx| {
-                Box::pin(async move { tx.endpoints_page(&Tenant::operator(), &[], None, 1).await })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(found.into_iter().next().map(|(_, endpoint)| endpoint.id))
+    async fn sink_id(&self) -> Result<Named<EndpointId>, Refusal> {
+        let read = self
+            .read(|tx| Box::pin(async move { tx.endpoints_page(&Tenant::operator(), &[], None, 1).await }));
+        let found = read.await?.into_iter().next();
+        Ok(found.map(|(_, endpoint)| endpoint.id).ok_or_else(EndpointId::missing))
     }
 }
 

@@ -3,13 +3,14 @@
 use authority_domain::endpoint::{EndpointStatus, EndpointTestRequest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::id::{EndpointId, KeyId};
+use authority_domain::id::{EndpointId, KeyId, Named};
 use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Commit, commit_changes};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
+use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::Holder;
 use crate::app::{Answer, App, Mutation};
 
@@ -38,20 +39,17 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         requested_by: &KeyId,
-        id: Option<EndpointId>,
+        id: Named<EndpointId>,
         body: Option<Value>,
     ) -> Result<Answer, Refusal> {
-        let Holder { tenant, scope, .. } = holder.into();
-        let requested_by = requested_by.to_string();
+        let (requested_by, request) = (requested_by.to_string(), EndpointTestRequest::read(body.as_ref()));
         mutation
-            .run(self, scope, move |work| {
+            .for_holder(self, holder, move |work, tenant| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("webhook endpoint");
-                    let id = id.ok_or_else(missing)?;
-                    let endpoint = work.tx.endpoint_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    let request = EndpointTestRequest::read(body.as_ref())?;
+                    let endpoint = addressed(work.tx, &tenant, id).await?;
+                    let (id, request) = (endpoint.id, request?);
                     let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
-                    let merchant = merchant.ok_or_else(missing)?.context();
+                    let merchant = merchant.ok_or_else(EndpointId::missing)?.context();
                     if endpoint.status == EndpointStatus::Disabled {
                         return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
                     }

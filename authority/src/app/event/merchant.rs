@@ -6,8 +6,6 @@ use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, rows_wanted};
@@ -15,18 +13,10 @@ use crate::app::{Answer, App};
 
 impl App {
     /// `GET /events/:event`: the stored bytes.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn event_get(&self, caller: &Caller, id: Option<EventId>) -> Result<Answer, Refusal> {
-        let id = id.ok_or_else(|| Refusal::not_found("event"))?;
+    pub async fn event_get(&self, caller: &Caller, id: EventId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let body = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.event_body(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        Ok(Answer::new(200, body.ok_or_else(|| Refusal::not_found("event"))?))
+        let body = self.read(move |tx| Box::pin(async move { tx.event_body(&tenant, &id).await })).await?;
+        Ok(Answer::new(200, body.ok_or_else(EventId::missing)?))
     }
 
     /// `GET /events`: oldest first, with `resume_cursor` on every page.
@@ -44,8 +34,7 @@ impl App {
         let wanted = rows_wanted(request);
         let filtered = filter != EventFilter::default();
         let (walked, found, range) = self
-            .store
-            .read_list(move |tx: &mut Tx| {
+            .read_list(move |tx| {
                 Box::pin(async move {
                     // Read before the rows: a filtered page that finds no more rows has searched up to here.
                     let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
@@ -58,11 +47,10 @@ impl App {
                         .is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
                     let asked = !goes_on;
                     let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
-                    Ok::<_, StoreError>((walked, found, range))
+                    Ok((walked, found, range))
                 })
             })
-            .await
-            .map_err(Refusal::from)?;
+            .await?;
         let oldest = range.map_or(1, |range| range.oldest);
         if after.is_some_and(|after| after + 1 < oldest) {
             return Err(Refusal::new(
@@ -83,24 +71,14 @@ impl App {
     }
 
     /// The last sequence of a stream; 0 when it has no events.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn stream_end(&self, tenant: &Tenant) -> Result<i64, Refusal> {
         let tenant = tenant.clone();
-        let range = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.stream_range(&tenant).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+        let range = self.read(move |tx| Box::pin(async move { tx.stream_range(&tenant).await })).await?;
         Ok(range.latest)
     }
 
     /// Up to `limit` events after the sequence `after`, as (sequence, stored bytes): for tools with direct
     /// database access, which need no cursor.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn events_after(
         &self,
         tenant: &Tenant,
@@ -108,13 +86,11 @@ impl App {
         limit: i64,
     ) -> Result<Vec<(i64, String)>, Refusal> {
         let tenant = tenant.clone();
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    Ok(tx.events_page(&tenant, &EventFilter::default(), after, limit).await?.rows)
-                })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))
+        self.read_list(move |tx| {
+            Box::pin(
+                async move { Ok(tx.events_page(&tenant, &EventFilter::default(), after, limit).await?.rows) },
+            )
+        })
+        .await
     }
 }

@@ -9,17 +9,12 @@ use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 
 use crate::app::lists::{List, ListRequest};
 use crate::app::{Answer, App};
 
 impl App {
     /// `GET /events` of all merchants.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn all_events_list(&self, request: &ListRequest) -> Result<List, Refusal> {
         self.operator_list(ListKind::OperatorEvents, EventId::PREFIX, request, Ok, move |tx, of| {
             Box::pin(async move { Ok(tx.all_events_page(of.before.as_deref(), of.rows).await?) })
@@ -28,9 +23,6 @@ impl App {
     }
 
     /// `GET /events?merchant=…&mode=…`.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn stream_list(
         &self,
         request: &ListRequest,
@@ -44,17 +36,9 @@ impl App {
     }
 
     /// `GET /events/:id` of any merchant: the stored bytes.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn event_find(&self, id: Option<EventId>) -> Result<Answer, Refusal> {
-        let id = id.ok_or_else(|| Refusal::not_found("event"))?;
-        let body = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.event_find(&id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (_, body) = body.ok_or_else(|| Refusal::not_found("event"))?;
+    pub async fn event_find(&self, id: EventId) -> Result<Answer, Refusal> {
+        let found = self.read(move |tx| Box::pin(async move { tx.event_find(&id).await })).await?;
+        let (_, body) = found.ok_or_else(EventId::missing)?;
         Ok(Answer::new(200, body))
     }
 }

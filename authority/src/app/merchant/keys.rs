@@ -5,11 +5,11 @@
 use authority_domain::audit_log::Author;
 use authority_domain::body::read_reason;
 use authority_domain::cursor::ListKind;
-use authority_domain::id::{KeyId, MerchantId};
+use authority_domain::id::{KeyId, MerchantId, Named};
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::merchant::key_record::{ApiKeyRecord, KeyStatus};
 use authority_domain::merchant::scope::Scope;
-use authority_domain::merchant::{ApiKeyRequest, ApiKeyRotation, Merchant};
+use authority_domain::merchant::{ApiKeyRequest, ApiKeyRotation};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
@@ -19,8 +19,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::app::lists::{List, ListRequest, written};
-use crate::app::mutation::{Work, operator_scope};
-use crate::app::{Answer, App, Mutation};
+use crate::app::mutation::Work;
+use crate::app::{Answer, App, Mutation, Owner};
 
 /// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
 #[derive(Serialize)]
@@ -66,62 +66,61 @@ impl App {
     pub async fn api_key_issue(
         &self,
         mutation: Mutation,
-        merchant: Option<MerchantId>,
+        merchant: Named<MerchantId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
+        let request = ApiKeyRequest::read(&body, self.now());
+        let tenant = merchant.map(|merchant_id| Tenant { merchant_id, livemode: false });
         mutation
-            .run(
-                self,
-                operator_scope(merchant.clone().map(|merchant_id| Tenant { merchant_id, livemode: false })),
-                move |work| {
-                    Box::pin(async move {
-                        let merchant = find_merchant(work, merchant).await?;
-                        let request = ApiKeyRequest::read(&body, work.now)?;
-                        merchant.check_not_closed()?;
-                        let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
-                        let key = ApiKey::generate(kind, &random(work));
-                        let record = ApiKeyRecord {
-                            id: KeyId::generate(work.now, &mut work.dice),
-                            merchant_id: merchant.id,
-                            livemode: request.livemode,
-                            hash: key.hash(),
-                            name: request.name,
-                            display: key.display(),
-                            scopes: request.scopes,
-                            expires_at: request.expires_at,
-                            revoked_at: None,
-                            last_used_at: None,
-                            replaced_by: None,
-                            created_by: by,
-                            created_at: work.now,
-                        };
-                        work.tx.api_key_insert(&record).await?;
-                        issued(&record, &key, work.now)
-                    })
-                },
-            )
+            .for_tenant(self, tenant, None, move |work, Owner { merchant, .. }| {
+                Box::pin(async move {
+                    let request = request?;
+                    merchant.check_not_closed()?;
+                    let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
+                    let key = ApiKey::generate(kind, &random(work));
+                    let record = ApiKeyRecord {
+                        id: KeyId::generate(work.now, &mut work.dice),
+                        merchant_id: merchant.id,
+                        livemode: request.livemode,
+                        hash: key.hash(),
+                        name: request.name,
+                        display: key.display(),
+                        scopes: request.scopes,
+                        expires_at: request.expires_at,
+                        revoked_at: None,
+                        last_used_at: None,
+                        replaced_by: None,
+                        created_by: by,
+                        created_at: work.now,
+                    };
+                    work.tx.api_key_insert(&record).await?;
+                    issued(&record, &key, work.now)
+                })
+            })
             .await
     }
 
     /// `POST /api-keys/:id/rotate`: creates a new key; the old one works until the end of the overlap.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed id); 422 for wrong members; `rotation_in_progress`;
+    /// `not_found`; 422 for wrong members; `rotation_in_progress`;
     /// `invalid_state_transition` for a key that has ended; `merchant_closed`.
     pub async fn api_key_rotate(
         &self,
         mutation: Mutation,
-        id: Option<KeyId>,
+        id: Named<KeyId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
+        let rotation = ApiKeyRotation::read(&body, self.now());
         let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let before = find_key(work, id).await?;
-                    let rotation = ApiKeyRotation::read(&body, work.now)?;
-                    find_merchant(work, Some(before.merchant_id.clone())).await?.check_not_closed()?;
+                    let rotation = rotation?;
+                    let merchant = work.tx.merchant_get(&before.merchant_id).await?;
+                    merchant.ok_or_else(MerchantId::missing)?.check_not_closed()?;
                     let kind = if before.livemode { KeyKind::Live } else { KeyKind::Test };
                     let key = ApiKey::generate(kind, &random(work));
                     let id = KeyId::generate(work.now, &mut work.dice);
@@ -139,18 +138,19 @@ impl App {
     /// `POST /api-keys/:id/revoke`: the key stops working at once.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed id); 422 for wrong members.
+    /// `not_found`; 422 for wrong members.
     pub async fn api_key_revoke(
         &self,
         mutation: Mutation,
-        id: Option<KeyId>,
+        id: Named<KeyId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
+        let reason = read_reason(&body);
         let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
                     let before = find_key(work, id).await?;
-                    work.reason = Some(read_reason(&body)?);
+                    work.reason = Some(reason?);
                     let after = before.clone().revoke(work.now);
                     if after != before {
                         work.tx.api_key_end(&after).await?;
@@ -164,19 +164,16 @@ impl App {
     }
 
     /// `GET /merchants/:m/api-keys`: newest first.
-    ///
-    /// # Errors
-    /// `not_found` (`None` is a malformed id); `invalid_cursor`.
     pub async fn api_keys_list(
         &self,
         request: &ListRequest,
-        merchant: Option<MerchantId>,
+        merchant: Named<MerchantId>,
     ) -> Result<List, Refusal> {
-        let merchant = merchant.ok_or_else(|| Refusal::not_found("merchant"))?;
+        let merchant = merchant?;
         let show = |key: ApiKeyRecord| Ok((key.id.to_string(), written(shown(&key, None, self.now()))?));
         self.operator_list(ListKind::OperatorApiKeys, KeyId::PREFIX, request, show, move |tx, of| {
             Box::pin(async move {
-                tx.merchant_get(&merchant).await?.ok_or_else(|| Refusal::not_found("merchant"))?;
+                tx.merchant_get(&merchant).await?.ok_or_else(MerchantId::missing)?;
                 Ok(tx.api_keys_page(&merchant, of.before.as_deref(), of.rows).await?)
             })
         })
@@ -209,19 +206,9 @@ fn shown<'a>(record: &'a ApiKeyRecord, key: Option<&'a ApiKey>, now: Timestamp) 
     }
 }
 
-/// The key in an operator's path; `None` is a malformed id.
-async fn find_key(work: &mut Work<'_>, id: Option<KeyId>) -> Result<ApiKeyRecord, Refusal> {
-    let missing = || Refusal::not_found("API key");
-    work.tx.api_key_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
-}
-
-/// The merchant in an operator's path; `None` is a malformed id.
-pub(in crate::app) async fn find_merchant(
-    work: &mut Work<'_>,
-    id: Option<MerchantId>,
-) -> Result<Merchant, Refusal> {
-    let missing = || Refusal::not_found("merchant");
-    work.tx.merchant_get(&id.ok_or_else(missing)?).await?.ok_or_else(missing)
+/// The key in an operator's path.
+async fn find_key(work: &mut Work<'_>, id: Named<KeyId>) -> Result<ApiKeyRecord, Refusal> {
+    work.tx.api_key_get(&id?).await?.ok_or_else(KeyId::missing)
 }
 
 /// 32 bytes for a key or a secret, from a generator that was seeded by the operating system for this request.

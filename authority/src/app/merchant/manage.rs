@@ -1,11 +1,11 @@
 //! Merchants, as the operator manages them (contract 2.16, 6.2).
 
 use authority_domain::cursor::ListKind;
-use authority_domain::id::MerchantId;
+use authority_domain::id::{MerchantId, Named};
 use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
 use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
 use authority_domain::refusal::{MemberCode, Refusal};
-use authority_store::tx::{KeyScope, Tx};
+use authority_store::tx::KeyScope;
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;
 use serde_json::Value;
@@ -37,13 +37,12 @@ impl App {
     /// # Errors
     /// 422 for wrong members and for a slug that is taken.
     pub async fn merchant_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
-        let rates = self.rates.load_full();
+        let (rates, request) = (self.rates.load_full(), MerchantRequest::read(&body));
         mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
-                    let request = MerchantRequest::read(&body)?;
-                    let merchant =
-                        request.into_merchant(MerchantId::generate(work.now, &mut work.dice), work.now);
+                    let id = MerchantId::generate(work.now, &mut work.dice);
+                    let merchant = request?.into_merchant(id, work.now);
                     match work.tx.merchant_insert(&merchant).await {
                         Err(StoreError::Conflict(Constraint::MerchantSlug)) => {
                             return Err(Refusal::member("/slug", MemberCode::Duplicate, "is taken"));
@@ -59,29 +58,27 @@ impl App {
     /// `PATCH /merchants/:m`. A change takes effect with the merchant's next request.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed id); `resource_version_conflict`; 422 for wrong members;
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members;
     /// `invalid_state_transition` for a closed merchant that is to be reopened.
     pub async fn merchant_update(
         &self,
         mutation: Mutation,
-        id: Option<MerchantId>,
+        id: Named<MerchantId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let (if_match, rates) = (mutation.if_match, self.rates.load_full());
+        let rates = self.rates.load_full();
         let answered = mutation
             .run(self, KeyScope::Operator, move |work| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("merchant");
-                    let id = id.ok_or_else(missing)?;
-                    let before = work.tx.merchant_get(&id).await?.ok_or_else(missing)?;
-                    Mutation::check_version(if_match, before.resource_version, false)?;
+                    let before = work.tx.merchant_get(&id?).await?.ok_or_else(MerchantId::missing)?;
+                    work.check_version(before.resource_version)?;
                     let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;
                     if merchant != before {
                         work.tx.merchant_update(&merchant).await?;
                         if merchant.status == MerchantStatus::Closed {
                             // Closing is permanent: nobody can share anything with it any more, nor can it share
                             // with others.
-                            work.tx.connections_end(&id, work.now).await?;
+                            work.tx.connections_end(&merchant.id, work.now).await?;
                         }
                     }
                     answer(200, &merchant, rates.as_deref())
@@ -93,24 +90,12 @@ impl App {
     }
 
     /// `GET /merchants/:m`.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn merchant_get(&self, id: Option<MerchantId>) -> Result<Answer, Refusal> {
-        let id = id.ok_or_else(|| Refusal::not_found("merchant"))?;
-        let merchant = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.merchant_get(&id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?
-            .ok_or_else(|| Refusal::not_found("merchant"))?;
-        answer(200, &merchant, self.rates.load().as_deref())
+    pub async fn merchant_get(&self, id: MerchantId) -> Result<Answer, Refusal> {
+        let found = self.read(move |tx| Box::pin(async move { tx.merchant_get(&id).await })).await?;
+        answer(200, &found.ok_or_else(MerchantId::missing)?, self.rates.load().as_deref())
     }
 
     /// `GET /merchants`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn merchants_list(
         &self,
         request: &ListRequest,

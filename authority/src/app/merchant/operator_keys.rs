@@ -61,9 +61,6 @@ impl From<OperatorKeyRecord> for ShownOperatorKey {
 }
 
 /// Creates an operator key, for the command line, which needs access to the database but no key.
-///
-/// # Errors
-/// Only what the store reports.
 pub async fn operator_key_create(
     store: &Store,
     clock: &dyn Clock,
@@ -103,9 +100,6 @@ pub async fn operator_key_create(
 }
 
 /// Every operator key, newest first.
-///
-/// # Errors
-/// Only what the store reports.
 pub async fn operator_keys_list(store: &Store) -> Result<Vec<ShownOperatorKey>, StoreError> {
     let keys = store
         .read_list(|tx: &mut Tx| Box::pin(async move { tx.operator_keys().await }))
@@ -115,9 +109,6 @@ pub async fn operator_keys_list(store: &Store) -> Result<Vec<ShownOperatorKey>, 
 }
 
 /// Revokes an operator key, at once; a revoked one stays as it is. `None` when there is no such key.
-///
-/// # Errors
-/// Only what the store reports.
 pub async fn operator_key_revoke(
     store: &Store,
     clock: &dyn Clock,

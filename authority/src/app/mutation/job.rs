@@ -34,6 +34,7 @@ impl Job {
         let Mutation { request_id, trace, idempotency, .. } = &self.mutation;
         let cause = Cause { request_id: Some(request_id.clone()), trace: *trace };
         let mut work_frame = frame(&self.app, tx, now, idempotency.clone(), cause);
+        work_frame.if_match = self.mutation.if_match;
         let answer = work(&mut work_frame).await?;
         if answer.replayed {
             // A record that stores its idempotency key was found: nothing was written.

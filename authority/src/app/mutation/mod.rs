@@ -7,18 +7,15 @@
 
 mod idempotency;
 mod job;
+mod work;
 
 use authority_domain::audit_log::Author;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::event::cause::{Cause, TraceParent};
-use authority_domain::event::change::Change;
-use authority_domain::id::RequestId;
-use authority_domain::merchant::Merchant;
+use authority_domain::id::{Named, RequestId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::commit::{Audience, Commit, commit_changes};
 use authority_store::shards::Turns;
 use authority_store::tx::{FirstRead, KeyScope, OwnedRecord, Prefetch, Tx};
 use futures_util::future::BoxFuture;
@@ -28,6 +25,9 @@ use rand::rngs::StdRng;
 pub use self::idempotency::IdempotencyKey;
 pub(super) use self::idempotency::made_before;
 use self::job::Job;
+pub use self::work::Owner;
+use super::access::Caller;
+use super::endpoint::merchant::Holder;
 use super::{Answer, App};
 
 /// The version that a change expects.
@@ -67,6 +67,9 @@ pub(super) struct Work<'t> {
     pub(super) cause: Cause,
     /// The operator's reason, for operations that require one.
     pub(super) reason: Option<String>,
+    if_match: Option<IfMatch>,
+    /// Whether a change has to expect a version.
+    strict: bool,
 }
 
 /// The work of a request. It may run more than once, and the writes of its last run alone count.
@@ -80,115 +83,166 @@ impl<F> UseCase for F where
 {
 }
 
-impl Mutation {
-    /// Refuses a change that expects another version (contract 4.4). `strict` is the merchant's setting.
-    pub(super) fn check_version(
-        if_match: Option<IfMatch>,
-        current: i64,
-        strict: bool,
-    ) -> Result<(), Refusal> {
-        match if_match {
-            Some(IfMatch::Version(supplied)) if supplied != current => Err(Refusal::new(
-                ErrorCode::ResourceVersionConflict,
-                format!("The record is at version {current}; the request was made for version {supplied}."),
-            )
-            .with("current_version", current)
-            .with("supplied_version", supplied)),
-            None if strict => Err(Refusal::new(
-                ErrorCode::PreconditionRequired,
-                "This merchant's changes need If-Match with the current version.",
-            )
-            .param("If-Match")),
-            _ => Ok(()),
-        }
-    }
+/// The same for a request about the records of one merchant, which it gets as well.
+pub(super) trait OwnerUseCase:
+    for<'t> FnOnce(&'t mut Work<'_>, Owner) -> BoxFuture<'t, Result<Answer, Refusal>> + Clone + Send + 'static
+{
+}
 
+impl<F> OwnerUseCase for F where
+    F: for<'t> FnOnce(&'t mut Work<'_>, Owner) -> BoxFuture<'t, Result<Answer, Refusal>>
+        + Clone
+        + Send
+        + 'static
+{
+}
+
+impl Mutation {
     /// Runs `work` in one transaction, at most once per idempotency key. The transaction holds the turn of the tenant
     /// that the scope names; an operator's request that names none holds every turn.
-    pub(super) async fn run<F>(self, app: &App, scope: KeyScope, work: F) -> Result<Answer, Refusal>
-    where
-        F: UseCase,
-    {
-        self.run_reading(app, scope, Vec::new(), work).await
-    }
-
-    /// The same with the records that the work will read first, so that they are read for all waiting requests at once.
-    pub(super) async fn run_reading<F>(
-        self,
-        app: &App,
-        scope: KeyScope,
-        reads: Vec<FirstRead>,
-        work: F,
-    ) -> Result<Answer, Refusal>
-    where
-        F: UseCase,
-    {
+    pub(super) async fn run(self, app: &App, scope: KeyScope, work: impl UseCase) -> Result<Answer, Refusal> {
         let tenant = match &scope {
             KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
             KeyScope::Operator => None,
         };
-        self.run_for(app, scope, tenant, reads, work).await
+        self.run_for(app, scope, tenant, None, work).await
     }
 
-    /// The same for an operator's request about a record: the transaction holds the turn of the record's tenant.
-    /// `None` is a malformed id.
-    pub(super) async fn run_about<F>(
+    /// A request about the endpoints of their holder.
+    pub(super) async fn for_holder(
         self,
         app: &App,
-        record: Option<OwnedRecord>,
-        work: F,
-    ) -> Result<Answer, Refusal>
-    where
-        F: UseCase,
-    {
-        let owner = match record {
-            Some(record) => app.owner_of(record).await?,
-            None => None,
-        };
-        self.run_for(app, KeyScope::Operator, owner, Vec::new(), work).await
+        holder: impl Into<Holder>,
+        work: impl for<'t> FnOnce(&'t mut Work<'_>, Tenant) -> BoxFuture<'t, Result<Answer, Refusal>>
+        + Clone
+        + Send
+        + 'static,
+    ) -> Result<Answer, Refusal> {
+        let Holder { tenant, scope, strict } = holder.into();
+        self.run(app, scope, move |frame| {
+            frame.strict = strict;
+            work(frame, tenant)
+        })
+        .await
+    }
+
+    /// A merchant's request. The records that the work will read first are read for all waiting requests at once.
+    pub(super) async fn for_caller(
+        self,
+        app: &App,
+        caller: &Caller,
+        reads: impl IntoIterator<Item = FirstRead>,
+        work: impl OwnerUseCase,
+    ) -> Result<Answer, Refusal> {
+        let strict = caller.merchant.settings.require_if_match;
+        self.for_owner(app, Owner::of(caller), reads, move |frame, owner| {
+            frame.strict = strict;
+            work(frame, owner)
+        })
+        .await
+    }
+
+    /// The same where the merchant's setting about `If-Match` does not count.
+    pub(super) async fn for_owner(
+        self,
+        app: &App,
+        owner: Owner,
+        reads: impl IntoIterator<Item = FirstRead>,
+        work: impl OwnerUseCase,
+    ) -> Result<Answer, Refusal> {
+        let tenant = owner.tenant.clone();
+        let scope = KeyScope::Merchant(tenant.clone());
+        self.run_for(app, scope, Some(tenant), reads, move |frame| work(frame, owner)).await
+    }
+
+    /// An operator's request about the merchant and mode in its path.
+    pub(super) async fn for_tenant(
+        self,
+        app: &App,
+        tenant: Named<Tenant>,
+        reads: impl IntoIterator<Item = FirstRead>,
+        work: impl OwnerUseCase,
+    ) -> Result<Answer, Refusal> {
+        let scope = tenant.clone().map_or(KeyScope::Operator, KeyScope::OperatorFor);
+        self.for_named(app, scope, tenant, reads, work).await
+    }
+
+    /// An operator's request about a record of this tenant; the path names the record alone.
+    pub(super) async fn for_record(
+        self,
+        app: &App,
+        tenant: Named<Tenant>,
+        reads: impl IntoIterator<Item = FirstRead>,
+        work: impl OwnerUseCase,
+    ) -> Result<Answer, Refusal> {
+        self.for_named(app, KeyScope::Operator, tenant, reads, work).await
+    }
+
+    /// The same about a record that may be the platform's own, which has no merchant.
+    pub(super) async fn for_turn(
+        self,
+        app: &App,
+        tenant: Named<Tenant>,
+        work: impl UseCase,
+    ) -> Result<Answer, Refusal> {
+        self.run_for(app, KeyScope::Operator, tenant.ok(), None, work).await
+    }
+
+    async fn for_named(
+        self,
+        app: &App,
+        scope: KeyScope,
+        tenant: Named<Tenant>,
+        reads: impl IntoIterator<Item = FirstRead>,
+        work: impl OwnerUseCase,
+    ) -> Result<Answer, Refusal> {
+        self.run_for(app, scope, tenant.clone().ok(), reads, move |frame| {
+            Box::pin(async move {
+                let owner = frame.owner(tenant?).await?;
+                work(frame, owner).await
+            })
+        })
+        .await
     }
 
     /// Runs `work` with the turn of this tenant, or with every turn.
-    pub(super) async fn run_for<F>(
+    async fn run_for(
         self,
         app: &App,
         scope: KeyScope,
         tenant: Option<Tenant>,
-        reads: Vec<FirstRead>,
-        work: F,
-    ) -> Result<Answer, Refusal>
-    where
-        F: UseCase,
-    {
+        reads: impl IntoIterator<Item = FirstRead>,
+        work: impl UseCase,
+    ) -> Result<Answer, Refusal> {
         let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
-        let ahead = Prefetch { tenant, key, reads, now: app.now() };
+        let ahead = Prefetch { tenant, key, reads: reads.into_iter().collect(), now: app.now() };
         let job = Job { app: app.clone(), scope, mutation: self };
         app.store.write_ahead(ahead, move |tx: &mut Tx| Box::pin(job.run(tx, work))).await
     }
 }
 
 impl App {
-    /// The tenant of a record.
-    pub(super) async fn owner_of(&self, record: OwnedRecord) -> Result<Option<Tenant>, StoreError> {
-        self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.owner_of(&record).await })).await
-    }
-}
-
-impl Work<'_> {
-    /// Writes changes and their events for all subscribers; writes nothing when there are no changes.
-    pub(super) async fn commit(
-        &mut self,
-        tenant: &Tenant,
-        merchant: &Merchant,
-        changes: &[Change],
-    ) -> Result<(), Refusal> {
-        if changes.is_empty() {
-            return Ok(());
+    /// Reads what an operator's path names by its id alone, before the turn of the request. That it is not there is
+    /// said when its turn has come.
+    pub(super) async fn named<T: Send + 'static, R: Send + 'static>(
+        &self,
+        id: Named<T>,
+        missing: fn() -> Refusal,
+        read: impl for<'t> FnOnce(&'t mut Tx, T) -> BoxFuture<'t, Result<Option<R>, StoreError>> + Send + 'static,
+    ) -> Result<Named<R>, Refusal> {
+        match id {
+            Ok(id) => Ok(self.read(move |tx| read(tx, id)).await?.ok_or_else(missing)),
+            Err(malformed) => Ok(Err(malformed)),
         }
-        let (merchant, audience) = (&merchant.context(), &Audience::Subscribers);
-        let commit = Commit { tenant, merchant, changes, audience, cause: &self.cause, now: self.now };
-        commit_changes(self.tx, commit, &mut self.dice).await?;
-        Ok(())
+    }
+
+    /// Whose such a record is.
+    pub(super) async fn owner_of(
+        &self,
+        record: Named<OwnedRecord>,
+        missing: fn() -> Refusal,
+    ) -> Result<Named<Tenant>, Refusal> {
+        self.named(record, missing, |tx, record| Box::pin(async move { tx.owner_of(&record).await })).await
     }
 }
 
@@ -217,10 +271,6 @@ fn frame<'t>(
 ) -> Work<'t> {
     let mut seed = [0; 32];
     app.dice.fill(&mut seed);
-    Work { tx, now, dice: StdRng::from_seed(seed), key, cause, reason: None }
-}
-
-/// The scope of an operator's request about `tenant`; `None` when the path names no tenant.
-pub(super) fn operator_scope(tenant: Option<Tenant>) -> KeyScope {
-    tenant.map_or(KeyScope::Operator, KeyScope::OperatorFor)
+    let dice = StdRng::from_seed(seed);
+    Work { tx, now, dice, key, cause, reason: None, if_match: None, strict: false }
 }

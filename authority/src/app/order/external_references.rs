@@ -4,19 +4,20 @@
 //! write; a unique index enforces it as well.
 
 use authority_domain::event::change::Change;
-use authority_domain::merchant::Merchant;
+use authority_domain::id::Named;
 use authority_domain::order::Order;
-use authority_domain::order::external_references::{ExternalName, SystemName, conflict, remove, set};
+use authority_domain::order::external_references::{
+    ExternalName, NewReference, SystemName, conflict, remove, set,
+};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::read_reference;
 use authority_domain::tenant::Tenant;
-use authority_store::tx::KeyScope;
 use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::mutation::Work;
-use crate::app::order::changes::last_order;
+use crate::app::order::changes::commit;
 use crate::app::{Answer, App, Mutation};
 
 /// The change to an entry.
@@ -38,27 +39,21 @@ impl App {
         &self,
         caller: &Caller,
         mutation: Mutation,
-        number: Option<OrderNumber>,
+        number: Named<OrderNumber>,
         system: SystemName,
         action: ReferenceAction,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
-        let merchant = caller.merchant.clone();
-        let if_match = mutation.if_match;
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, owner| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("order");
-                    let number = number.ok_or_else(missing)?;
-                    let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
-                    let strict = merchant.settings.require_if_match;
-                    Mutation::check_version(if_match, order.resource_version, strict)?;
+                    let order = work.order(&owner, number).await?;
                     let changes = match action {
-                        ReferenceAction::Set(body) => put(work, &tenant, &order, system, &body).await?,
-                        ReferenceAction::Remove => delete(work, &tenant, &order, &system).await?,
+                        ReferenceAction::Set(body) => {
+                            put(work, &owner.tenant, &order, system, read_reference(&body)?).await?
+                        }
+                        ReferenceAction::Remove => delete(work, &owner.tenant, &order, &system).await?,
                     };
-                    let order = commit(work, &tenant, &merchant, order, changes).await?;
-                    Ok(Answer::record(200, &order)?.version(order.resource_version).about(number.as_str()))
+                    Answer::of(200, &commit(work, &owner, order, changes).await?)
                 })
             })
             .await
@@ -71,9 +66,8 @@ async fn put(
     tenant: &Tenant,
     order: &Order,
     system: SystemName,
-    body: &Value,
+    new: NewReference,
 ) -> Result<Vec<Change>, Refusal> {
-    let new = read_reference(body)?;
     let name = ExternalName { system, id: new.id.clone() };
     let holder = work.tx.reference_holder(tenant, &name).await?;
     if let Some(other) = holder.as_ref().filter(|holder| **holder != order.order_number) {
@@ -97,15 +91,4 @@ async fn delete(
         work.tx.reference_delete(tenant, &order.order_number, system).await?;
     }
     Ok(changes)
-}
-
-async fn commit(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
-    order: Order,
-    changes: Vec<Change>,
-) -> Result<Order, Refusal> {
-    work.commit(tenant, merchant, &changes).await?;
-    Ok(last_order(changes).unwrap_or(order))
 }

@@ -5,21 +5,19 @@
 //! is sent twice is refused the second time because of its number or its payments.
 
 use authority_domain::event::change::Record;
-use authority_domain::merchant::Merchant;
+use authority_domain::id::Named;
 use authority_domain::order;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{Order, OrderRequest};
 use authority_domain::payment::Payment;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
 use serde_json::Value;
 
-use crate::app::checkout::create::find_tenant;
-use crate::app::mutation::{Work, operator_scope};
+use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Owner};
 
 impl App {
     /// `POST /merchants/:m/:mode/orders`.
@@ -30,30 +28,26 @@ impl App {
     pub async fn order_ingest(
         &self,
         mutation: Mutation,
-        tenant: Option<Tenant>,
+        tenant: Named<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let reads = tenant.as_ref().map_or_else(Vec::new, |tenant| first_reads(tenant, &body, self.now()));
+        let request = OrderRequest::read(&body, self.now());
+        let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
         mutation
-            .run_reading(self, operator_scope(tenant.clone()), reads, move |work| {
+            .for_tenant(self, tenant, reads.into_iter().flatten(), move |work, owner| {
                 Box::pin(async move {
-                    let (tenant, merchant) = find_tenant(work, tenant).await?;
-                    let request = OrderRequest::read(&body, work.now)?;
-                    merchant.check_not_closed()?;
+                    let request = request?;
+                    owner.merchant.check_not_closed()?;
                     let events = request.processor_events();
-                    let order = ingest(work, &tenant, &merchant, request, &events).await?;
-                    Ok(Answer::record(201, &order)?
-                        .version(order.resource_version)
-                        .about(order.order_number.as_str()))
+                    Answer::of(201, &ingest(work, &owner, request, &events).await?)
                 })
             })
             .await
     }
 }
 
-/// What an order reads first. The transaction says what is wrong with a body that cannot be read.
-fn first_reads(tenant: &Tenant, body: &Value, now: Timestamp) -> Vec<FirstRead> {
-    let Ok(request) = OrderRequest::read(body, now) else { return Vec::new() };
+/// What an order reads first.
+fn first_reads((tenant, request): (&Tenant, &OrderRequest)) -> Vec<FirstRead> {
     let number = match &request.order_number {
         Some(number) => FirstRead::Order(tenant.clone(), number.clone()),
         None => FirstRead::OrderNumber,
@@ -70,14 +64,14 @@ fn first_reads(tenant: &Tenant, body: &Value, now: Timestamp) -> Vec<FirstRead> 
 /// payments, in order.
 pub(in crate::app) async fn ingest(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     request: OrderRequest,
     events: &[(String, String)],
 ) -> Result<Order, Refusal> {
+    let Owner { tenant, merchant } = owner;
     let number = match &request.order_number {
         Some(number) => own_number(work, tenant, number.clone()).await?,
-        None => free_order_number(work, tenant, merchant).await?,
+        None => free_order_number(work, owner).await?,
     };
     let (new, payments) = request.into_new(number, work.now, &mut work.dice)?;
     let confirm_on = merchant.settings.confirm_on;
@@ -94,7 +88,7 @@ pub(in crate::app) async fn ingest(
     for (index, (payment, (processor, event_id))) in made.into_iter().zip(events).enumerate() {
         claim(work, tenant, index, (processor, event_id), payment).await?;
     }
-    work.commit(tenant, merchant, &changes).await?;
+    work.commit(owner, &changes).await?;
     order.map(|order| (**order).clone()).ok_or_else(Refusal::internal)
 }
 

@@ -5,3 +5,13 @@ pub mod external_references;
 pub mod fulfillment;
 pub mod ingest;
 pub mod read;
+
+use authority_domain::id::Named;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::tenant::Tenant;
+use authority_store::tx::FirstRead;
+
+/// What a request about an order reads first.
+pub(in crate::app) fn first_read(tenant: Option<&Tenant>, number: &Named<OrderNumber>) -> Option<FirstRead> {
+    Some(FirstRead::Order(tenant?.clone(), number.as_ref().ok()?.clone()))
+}

@@ -1,51 +1,36 @@
 //! Reading orders, and the numbers of new ones (contract 1.1, 4.1, 4.5).
 
 use authority_domain::cursor::ListKind;
+use authority_domain::id::Named;
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::merchant::Merchant;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest};
 use crate::app::mutation::Work;
-use crate::app::{Answer, App};
+use crate::app::{Answer, App, Owner};
 
 impl App {
     /// `GET /orders/:order`: returns the stored text unchanged.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed number.
-    pub async fn order_get(&self, caller: &Caller, number: Option<OrderNumber>) -> Result<Answer, Refusal> {
-        self.order_read(Some(caller.tenant.clone()), number).await
+    pub async fn order_get(&self, caller: &Caller, number: OrderNumber) -> Result<Answer, Refusal> {
+        self.order_read(Ok(caller.tenant.clone()), Ok(number)).await
     }
 
-    /// The same for the operator, whose path names the tenant; `None` is a malformed path.
-    ///
-    /// # Errors
-    /// `not_found`.
+    /// The same for the operator, whose path names the tenant.
     pub async fn order_read(
         &self,
-        tenant: Option<Tenant>,
-        number: Option<OrderNumber>,
+        tenant: Named<Tenant>,
+        number: Named<OrderNumber>,
     ) -> Result<Answer, Refusal> {
-        let (tenant, number) = tenant.zip(number).ok_or_else(|| Refusal::not_found("order"))?;
-        let found: Option<(String, i64)> = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.order_body(&tenant, &number).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (body, version) = found.ok_or_else(|| Refusal::not_found("order"))?;
-        Ok(Answer::new(200, body).version(version))
+        let (Ok(tenant), Ok(number)) = (tenant, number) else { return Err(OrderNumber::missing()) };
+        let found =
+            self.read(move |tx| Box::pin(async move { tx.order_body(&tenant, &number).await })).await?;
+        found.map(Answer::stored).ok_or_else(OrderNumber::missing)
     }
 
     /// `GET /orders`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn orders_list(
         &self,
         tenant: &Tenant,
@@ -62,8 +47,7 @@ impl App {
 /// The next generated number that no order of the tenant has; an operator may have assigned some explicitly.
 pub(in crate::app) async fn free_order_number(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    Owner { tenant, merchant }: &Owner,
 ) -> Result<OrderNumber, Refusal> {
     Ok(work.tx.order_number_reserve(tenant, &merchant.settings.order_number_prefix).await?)
 }

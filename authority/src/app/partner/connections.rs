@@ -5,7 +5,7 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::ConnectionId;
+use authority_domain::id::{ConnectionId, Named};
 use authority_domain::list_filter::ConnectionFilter;
 use authority_domain::order::no_members;
 use authority_domain::partner::connection::{ConnectionSide, PartnerConnection, SeenConnection};
@@ -14,7 +14,6 @@ use authority_domain::partner::{AcceptRequest, read_label};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::tx::{KeyScope, Tx};
 use authority_store::{Constraint, StoreError};
 use rand::Rng as _;
 use serde::Serialize;
@@ -24,7 +23,7 @@ use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::mutation::Work;
 use crate::app::partner::share_ends::end_shares_at_once;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Owner};
 
 /// The connection and its code, which is shown only once.
 #[derive(Serialize)]
@@ -47,17 +46,15 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let app = self.clone();
-        let tenant = caller.tenant.clone();
-        let merchant = caller.merchant.context();
+        let (app, label) = (self.clone(), read_label(&body));
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, Owner { tenant, merchant }| {
                 Box::pin(async move {
-                    let side = ConnectionSide { merchant, label: read_label(&body)? };
+                    let side = ConnectionSide { merchant: merchant.context(), label: label? };
                     let (connection, code) = invite(work, &tenant, side).await?;
                     let location = app.location("partner-connections", connection.id.as_str());
                     let shown = WithCode {
-                        connection: connection.seen_by(&tenant.merchant_id, work.now),
+                        connection: connection.seen_by(&merchant.id, work.now),
                         invite_code: code.expose(),
                     };
                     Ok(Answer::record(201, &shown)?.location(location).confidential())
@@ -76,20 +73,19 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
-        let merchant = caller.merchant.context();
+        let request = AcceptRequest::read(&body);
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, Owner { tenant, merchant }| {
                 Box::pin(async move {
                     let missing = || Refusal::not_found("invite code");
-                    let AcceptRequest { invite_code, label } = AcceptRequest::read(&body)?;
+                    let AcceptRequest { invite_code, label } = request?;
                     let hash = invite_code.ok_or_else(missing)?.hash();
                     let invited = work.tx.connection_by_invite(tenant.livemode, &hash).await?;
-                    let side = ConnectionSide { merchant, label };
+                    let side = ConnectionSide { merchant: merchant.context(), label };
                     let accepted =
                         invited.and_then(|invited| invited.accept(side, work.now)).ok_or_else(missing)?;
                     accept(work, &tenant, &accepted).await?;
-                    answer(200, &accepted, &tenant, work.now)
+                    answer(&accepted, &tenant, work.now)
                 })
             })
             .await
@@ -104,48 +100,35 @@ impl App {
         &self,
         caller: &Caller,
         mutation: Mutation,
-        id: Option<ConnectionId>,
+        id: Named<ConnectionId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
+        let empty = no_members(&body);
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, Owner { tenant, .. }| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("partner connection");
-                    let id = id.ok_or_else(missing)?;
-                    let found = work.tx.connection_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    no_members(&body)?;
+                    let found = work.tx.connection_get(&tenant, &id?).await?;
+                    let found = found.ok_or_else(ConnectionId::missing)?;
+                    empty?;
                     let Some(ended) = found.clone().revoke(work.now)? else {
-                        return answer(200, &found, &tenant, work.now);
+                        return answer(&found, &tenant, work.now);
                     };
                     work.tx.connection_revoke(&ended).await?;
                     end_shares_at_once(work, &ended.id).await?;
-                    answer(200, &ended, &tenant, work.now)
+                    answer(&ended, &tenant, work.now)
                 })
             })
             .await
     }
 
     /// `GET /partner-connections/:id`.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn connection_get(&self, caller: &Caller, id: Option<ConnectionId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("partner connection");
-        let id = id.ok_or_else(missing)?;
+    pub async fn connection_get(&self, caller: &Caller, id: ConnectionId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.connection_get(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        answer(200, &found.ok_or_else(missing)?, &caller.tenant, self.now())
+        let read = self.read(move |tx| Box::pin(async move { tx.connection_get(&tenant, &id).await }));
+        answer(&read.await?.ok_or_else(ConnectionId::missing)?, &caller.tenant, self.now())
     }
 
     /// `GET /partner-connections`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn connections_list(
         &self,
         caller: &Caller,
@@ -196,11 +179,6 @@ pub(in crate::app) async fn accept(
     }
 }
 
-fn answer(
-    status: u16,
-    connection: &PartnerConnection,
-    reader: &Tenant,
-    now: Timestamp,
-) -> Result<Answer, Refusal> {
-    Answer::record(status, &connection.seen_by(&reader.merchant_id, now))
+fn answer(connection: &PartnerConnection, reader: &Tenant, now: Timestamp) -> Result<Answer, Refusal> {
+    Answer::record(200, &connection.seen_by(&reader.merchant_id, now))
 }

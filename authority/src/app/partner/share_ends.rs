@@ -17,10 +17,8 @@ use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::OrderShare;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{MerchantContext, Tenant};
-use authority_store::StoreError;
 use authority_store::commit::{Audience, Commit, commit_changes};
 use authority_store::shards::Turns;
-use authority_store::tx::Tx;
 use serde::Deserialize;
 use verify_core::catalog::EventType;
 
@@ -40,11 +38,8 @@ impl App {
     /// # Errors
     /// What the store reports; nothing is half done.
     pub async fn end_shares_step(&self) -> Result<bool, Refusal> {
-        let connections = self
-            .store
-            .read(|tx: &mut Tx| Box::pin(async move { tx.connections_to_end(CONNECTIONS).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+        let connections =
+            self.read(|tx| Box::pin(async move { tx.connections_to_end(CONNECTIONS).await })).await?;
         let any = !connections.is_empty();
         for connection in connections {
             on_its_own(self, Turns::ALL, move |work| {

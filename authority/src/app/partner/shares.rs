@@ -3,9 +3,8 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::{Change, SharedOrderView, Sharing};
-use authority_domain::id::{ConnectionId, ShareId};
+use authority_domain::id::{ConnectionId, Named, ShareId};
 use authority_domain::list_filter::ShareFilter;
-use authority_domain::merchant::Merchant;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{Order, no_members};
 use authority_domain::partner::ShareRequest;
@@ -15,15 +14,14 @@ use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::{KeyScope, SeenOrder, Tx};
+use authority_store::tx::SeenOrder;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use crate::app::access::Caller;
 use crate::app::lists::{Item, List, ListRequest, written};
 use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Owner};
 
 impl App {
     /// `POST /orders/:order/shares`.
@@ -35,21 +33,18 @@ impl App {
         &self,
         caller: &Caller,
         mutation: Mutation,
-        number: Option<OrderNumber>,
+        number: Named<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
-        let merchant = caller.merchant.clone();
+        let request = ShareRequest::read(&body);
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, owner| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("order");
-                    let number = number.ok_or_else(missing)?;
-                    let order = work.tx.order_get(&tenant, &number).await?.ok_or_else(missing)?;
-                    let request = ShareRequest::read(&body)?;
-                    let connection = named(work, &tenant, &request.connection_id).await?;
-                    let made = share(work, &tenant, &merchant, order, &connection, request.terms).await?;
-                    Answer::record(201, &made)
+                    let order =
+                        work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
+                    let ShareRequest { connection_id, terms } = request?;
+                    let connection = named(work, &owner.tenant, &connection_id).await?;
+                    Answer::record(201, &share(work, &owner, order, &connection, terms).await?)
                 })
             })
             .await
@@ -63,27 +58,23 @@ impl App {
         &self,
         caller: &Caller,
         mutation: Mutation,
-        id: Option<ShareId>,
+        id: Named<ShareId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let tenant = caller.tenant.clone();
-        let merchant = caller.merchant.clone();
+        let empty = no_members(&body);
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, owner| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("order share");
-                    let id = id.ok_or_else(missing)?;
-                    let found = work.tx.share_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    no_members(&body)?;
+                    let found = work.tx.share_get(&owner.tenant, &id?).await?.ok_or_else(ShareId::missing)?;
+                    empty?;
                     if found.status == ShareStatus::Revoked {
                         return Answer::record(200, &found);
                     }
-                    let order = work.tx.order_get(&tenant, &found.order_number).await?;
-                    let order = order.ok_or_else(Refusal::internal)?;
+                    let order = work.order_of(&owner.tenant, &found.order_number).await?;
                     let share = found.revoked(work.now);
                     let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
                     let change = Change::share(EventType::OrderShareRevoked, sharing);
-                    work.commit(&tenant, &merchant, &[change]).await?;
+                    work.commit(&owner, &[change]).await?;
                     Answer::record(200, &share)
                 })
             })
@@ -91,9 +82,6 @@ impl App {
     }
 
     /// `GET /order-shares`: those that the merchant owns, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn shares_list(
         &self,
         caller: &Caller,
@@ -107,25 +95,15 @@ impl App {
     }
 
     /// `GET /partner-orders/:share`.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn partner_order_get(&self, caller: &Caller, id: Option<ShareId>) -> Result<Answer, Refusal> {
+    pub async fn partner_order_get(&self, caller: &Caller, id: Named<ShareId>) -> Result<Answer, Refusal> {
         let missing = || Refusal::not_found("partner order");
-        let id = id.ok_or_else(missing)?;
-        let tenant = caller.tenant.clone();
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.partner_order(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
+        let (tenant, id) = (caller.tenant.clone(), id.map_err(|_| missing())?);
+        let found =
+            self.read(move |tx| Box::pin(async move { tx.partner_order(&tenant, &id).await })).await?;
         Ok(Answer::new(200, shown(&found.ok_or_else(missing)?)?))
     }
 
     /// `GET /partner-orders`: the orders shared with the merchant, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn partner_orders_list(
         &self,
         caller: &Caller,
@@ -157,12 +135,12 @@ async fn named(work: &mut Work<'_>, tenant: &Tenant, text: &str) -> Result<Partn
 /// Shares an order on a connection.
 pub(in crate::app) async fn share(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     order: Order,
     connection: &PartnerConnection,
     terms: ShareTerms,
 ) -> Result<OrderShare, Refusal> {
+    let Owner { tenant, merchant } = owner;
     let status = connection.status(work.now);
     let partner = connection.other_side(&tenant.merchant_id).filter(|_| status == ConnectionStatus::Active);
     let Some(partner) = partner else {
@@ -186,7 +164,7 @@ pub(in crate::app) async fn share(
         work.now,
     );
     let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
-    work.commit(tenant, merchant, &[Change::share(EventType::OrderShared, sharing)]).await?;
+    work.commit(owner, &[Change::share(EventType::OrderShared, sharing)]).await?;
     Ok(share)
 }
 

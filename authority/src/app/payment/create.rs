@@ -4,8 +4,7 @@
 //! written in the same transaction. The outcome of an attempt is reported later ([`super::reports`]).
 
 use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{CheckoutId, PaymentId};
-use authority_domain::merchant::Merchant;
+use authority_domain::id::{CheckoutId, Named, PaymentId};
 use authority_domain::order::Order;
 use authority_domain::payment::{NewPayment, Payment, PaymentRequest, PaymentTarget};
 use authority_domain::refusal::{MemberCode, Refusal};
@@ -14,10 +13,9 @@ use authority_domain::{order, payment};
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
 use serde_json::Value;
 
-use crate::app::checkout::create::find_tenant;
-use crate::app::mutation::{Work, operator_scope};
+use crate::app::mutation::Work;
 use crate::app::subscriptions::order_to_pay;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Owner};
 
 impl App {
     /// `POST /merchants/:m/:mode/payments`: an attempt on an open checkout, on an unpaid order, or on the latest order
@@ -28,37 +26,33 @@ impl App {
     pub async fn payment_start(
         &self,
         mutation: Mutation,
-        tenant: Option<Tenant>,
+        tenant: Named<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let reads = tenant.as_ref().map_or_else(Vec::new, |tenant| first_reads(tenant, &body));
+        let request = PaymentRequest::read(&body);
+        let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
         mutation
-            .run_reading(self, operator_scope(tenant.clone()), reads, move |work| {
+            .for_tenant(self, tenant, reads.into_iter().flatten(), move |work, owner| {
                 Box::pin(async move {
-                    let (tenant, merchant) = find_tenant(work, tenant).await?;
-                    let request = PaymentRequest::read(&body)?;
-                    let message = start_message(&tenant, &request);
+                    let request = request?;
+                    let message = start_message(&owner.tenant, &request);
                     if let Some(known) = work.tx.processor_report_get(&message).await? {
                         let known = PaymentId::from_store(known.resource_id);
-                        return started_before(work, &tenant, &known, &request).await;
+                        return started_before(work, &owner.tenant, &known, &request).await;
                     }
-                    let payment = start(work, &tenant, &merchant, request).await?;
-                    Ok(Answer::record(201, &payment)?
-                        .version(payment.resource_version)
-                        .about(payment.id.as_str()))
+                    Answer::of(201, &start(work, &owner, request).await?)
                 })
             })
             .await
     }
 }
 
-/// What a start reads first. The transaction says what is wrong with a body that cannot be read.
-fn first_reads(tenant: &Tenant, body: &Value) -> Vec<FirstRead> {
-    let Ok(request) = PaymentRequest::read(body) else { return Vec::new() };
-    let message = FirstRead::Message(start_message(tenant, &request));
-    match request.target {
-        PaymentTarget::Checkout(checkout) => vec![message, FirstRead::CheckoutToPay(checkout)],
-        PaymentTarget::Order(number) => vec![message, FirstRead::Order(tenant.clone(), number)],
+/// What a start reads first.
+fn first_reads((tenant, request): (&Tenant, &PaymentRequest)) -> Vec<FirstRead> {
+    let message = FirstRead::Message(start_message(tenant, request));
+    match &request.target {
+        PaymentTarget::Checkout(checkout) => vec![message, FirstRead::CheckoutToPay(checkout.clone())],
+        PaymentTarget::Order(number) => vec![message, FirstRead::Order(tenant.clone(), number.clone())],
         PaymentTarget::Subscription(_) => vec![message],
     }
 }
@@ -79,9 +73,7 @@ async fn started_before(
     request: &PaymentRequest,
 ) -> Result<Answer, Refusal> {
     match work.tx.payment_get(tenant, known).await? {
-        Some(payment) if request.is_start_of(&payment) => {
-            Ok(Answer::record(200, &payment)?.version(payment.resource_version).about(known.as_str()))
-        }
+        Some(payment) if request.is_start_of(&payment) => Answer::of(200, &payment),
         _ => Err(Refusal::member(
             "/processor_event_id",
             MemberCode::Duplicate,
@@ -93,10 +85,10 @@ async fn started_before(
 /// Starts an attempt and stores the processor's event id permanently.
 pub(in crate::app) async fn start(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     request: PaymentRequest,
 ) -> Result<Payment, Refusal> {
+    let tenant = &owner.tenant;
     let message = start_message(tenant, &request);
     let target = request.target.clone();
     let new = request.into_new(work.now, &mut work.dice);
@@ -106,14 +98,14 @@ pub(in crate::app) async fn start(
         PaymentTarget::Order(number) => {
             let missing = || unknown("/order_number", "is no order of this merchant and mode");
             let order = work.tx.order_get(tenant, &number).await?.ok_or_else(missing)?;
-            start_on_order(work, tenant, merchant, order, new).await?
+            start_on_order(work, owner, order, new).await?
         }
         PaymentTarget::Subscription(subscription) => {
             let order = order_to_pay(work, tenant, &subscription).await?;
-            start_on_order(work, tenant, merchant, order, new).await?
+            start_on_order(work, owner, order, new).await?
         }
     };
-    work.commit(tenant, merchant, &changes).await?;
+    work.commit(owner, &changes).await?;
     work.tx.processor_report_keep(&message, id.as_str(), Some(STARTED), work.now).await?;
     last_version(changes, &id).ok_or_else(Refusal::internal)
 }
@@ -139,13 +131,12 @@ async fn start_on_checkout(
 
 async fn start_on_order(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     order: Order,
     new: NewPayment,
 ) -> Result<Vec<Change>, Refusal> {
-    let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
-    order::further_payments::start(order, payments, new, merchant.settings.confirm_on, work.now)
+    let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
+    order::further_payments::start(order, payments, new, owner.merchant.settings.confirm_on, work.now)
 }
 
 fn unknown(pointer: &str, detail: &str) -> Refusal {

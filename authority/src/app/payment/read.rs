@@ -8,9 +8,7 @@ use authority_domain::id::{MerchantId, PaymentId};
 use authority_domain::list_filter::PaymentFilter;
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::{FoundPayment, Tx};
+use authority_store::tx::FoundPayment;
 use serde::Serialize;
 
 pub use authority_store::tx::AllPaymentsFilter;
@@ -37,27 +35,14 @@ impl<'a> From<&'a FoundPayment> for OperatorView<'a> {
 
 impl App {
     /// `GET /payments/:payment`.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn payment_get(&self, caller: &Caller, id: Option<PaymentId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("payment");
-        let id = id.ok_or_else(missing)?;
+    pub async fn payment_get(&self, caller: &Caller, id: PaymentId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found: Option<(String, i64)> = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_body(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (body, version) = found.ok_or_else(missing)?;
+        let found = self.read(move |tx| Box::pin(async move { tx.payment_body(&tenant, &id).await })).await?;
         // The amount that open refunds reserve changes without a new version.
-        Ok(Answer::new(200, body).version(version).volatile())
+        Ok(Answer::stored(found.ok_or_else(PaymentId::missing)?).volatile())
     }
 
     /// `GET /payments`: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn payments_list(
         &self,
         caller: &Caller,
@@ -71,27 +56,14 @@ impl App {
     }
 
     /// `GET /payments/:payment` of the operator API.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn payment_find(&self, id: Option<PaymentId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("payment");
-        let id = id.ok_or_else(missing)?;
-        let found: Option<(Tenant, Payment)> = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_owned(&id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (tenant, payment) = found.ok_or_else(missing)?;
-        let version = payment.resource_version;
+    pub async fn payment_find(&self, id: PaymentId) -> Result<Answer, Refusal> {
+        let found = self.read(move |tx| Box::pin(async move { tx.payment_owned(&id).await })).await?;
+        let (tenant, payment) = found.ok_or_else(PaymentId::missing)?;
         let found = FoundPayment { tenant, payment };
-        Ok(Answer::record(200, &OperatorView::from(&found))?.version(version).volatile())
+        Ok(Answer::showing(200, &OperatorView::from(&found), &found.payment)?.volatile())
     }
 
     /// `GET /payments` of the operator API: of all merchants, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn payments_everywhere(
         &self,
         request: &ListRequest,

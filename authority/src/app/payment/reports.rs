@@ -7,36 +7,22 @@
 
 use authority_domain::checkout::CheckoutStatus;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::PaymentId;
-use authority_domain::merchant::Merchant;
+use authority_domain::id::{Named, PaymentId};
 use authority_domain::payment;
 use authority_domain::payment::flow::{PaidFor, Surroundings};
 use authority_domain::payment::{Payment, PaymentOutcome, PaymentReport, PaymentReportRequest};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::shards::Turns;
-use authority_store::tx::{FirstRead, KeyScope, KnownMessage, MessageId, ProcessorMessage, Tx};
-use serde::Serialize;
+use authority_store::tx::{FirstRead, KnownMessage, MessageId, ProcessorMessage};
 use serde_json::Value;
 
-use crate::app::mutation::{Work, on_its_own};
+use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
 use crate::app::payment::create::last_version;
+use crate::app::report_result::PaymentReportResult;
 use crate::app::subscriptions::founding;
-use crate::app::{Answer, App, Mutation, alerts};
-
-/// The result of a report: the payment as it is now, and whether this report changed it.
-#[derive(Serialize)]
-#[serde(tag = "object", rename = "report_result")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PaymentReportResult"))]
-pub(in crate::app) struct ReportResult<'a> {
-    /// Whether the report changed it.
-    applied: bool,
-    /// The payment as it is now.
-    payment: &'a Payment,
-}
+use crate::app::{Answer, App, Mutation, Owner, alerts};
 
 impl App {
     /// `POST /payments/:id/reports`.
@@ -46,74 +32,51 @@ impl App {
     pub async fn payment_report(
         &self,
         mutation: Mutation,
-        payment: Option<PaymentId>,
+        id: Named<PaymentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let id = payment.clone();
-        let (owner, reads) = match &payment {
-            Some(payment) => self.first_reads(payment, &body).await?,
-            None => (None, Vec::new()),
-        };
+        let request = PaymentReportRequest::read(&body, self.now());
+        // Neither its tenant nor its processor ever changes, nor the order that it
+        // belongs to.
+        let read = self.named(id.clone(), PaymentId::missing, |tx, id| {
+            Box::pin(async move { tx.payment_owned(&id).await })
+        });
+        let found = read.await?;
+        let reads =
+            found.as_ref().map_or_else(|_| Vec::new(), |found| first_reads(found, request.as_ref().ok()));
+        let (tenant, named) = (found.map(|(tenant, _)| tenant), id.clone());
         let answered = mutation
-            .run_for(self, KeyScope::Operator, owner, reads, move |work| {
+            .for_record(self, tenant, reads, move |work, owner| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("payment");
-                    let id = payment.ok_or_else(missing)?;
-                    let (tenant, payment) = work.tx.payment_find(&id).await?.ok_or_else(missing)?;
-                    let request = PaymentReportRequest::read(&body, work.now)?;
+                    let (_, payment) = work.tx.payment_find(&named?).await?.ok_or_else(PaymentId::missing)?;
+                    let request = request?;
                     request.check(&payment)?;
-                    let (applied, payment) = report(work, &tenant, payment, request).await?;
-                    let result = ReportResult { applied, payment: &payment };
-                    Ok(Answer::record(200, &result)?
-                        .version(payment.resource_version)
-                        .about(payment.id.as_str()))
+                    let (applied, payment) = report(work, &owner, payment, request).await?;
+                    let result = PaymentReportResult { applied, payment: &payment };
+                    Answer::showing(200, &result, &payment)
                 })
             })
             .await;
-        if let (Err(refusal), Some(id)) = (&answered, id)
+        if let (Err(refusal), Ok(id)) = (&answered, id)
             && violates_a_rule(refusal)
         {
-            self.alert_refused(id, refusal.clone()).await;
+            alerts::report_refused(self, "payment", id.as_str(), refusal).await;
         }
         answered
     }
+}
 
-    /// Whose payment it is, and what a report about it reads first. Neither its tenant nor its processor ever
-    /// changes, nor the order that it belongs to.
-    async fn first_reads(
-        &self,
-        id: &PaymentId,
-        body: &Value,
-    ) -> Result<(Option<Tenant>, Vec<FirstRead>), StoreError> {
-        let payment = id.clone();
-        let found = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.payment_owned(&payment).await }))
-            .await
-            .map_err(|error: StoreError| error)?;
-        let Some((tenant, payment)) = found else { return Ok((None, Vec::new())) };
-        let mut reads = vec![FirstRead::Payment(id.clone())];
-        reads.extend(payment.order_number.map(|number| FirstRead::Order(tenant.clone(), number)));
-        // The transaction says what is wrong with a body that cannot be read.
-        if let Ok(request) = PaymentReportRequest::read(body, self.now()) {
-            let event_id = &request.processor_event_id;
-            let message =
-                MessageId::new(&tenant, &payment.processor.name, ProcessorMessage::Report, event_id);
-            reads.push(FirstRead::Message(message));
-        }
-        Ok((Some(tenant), reads))
-    }
-
-    /// Raises the alert about a refused report in its own transaction, because the refusal rolled the report's
-    /// back.
-    async fn alert_refused(&self, id: PaymentId, refusal: Refusal) {
-        let raised = on_its_own(self, Turns::NONE, move |work| {
-            Box::pin(async move { alerts::report_refused(work, "payment", id.as_str(), &refusal).await })
-        });
-        if let Err(error) = raised.await {
-            tracing::error!(%error, "the alert about a refused report could not be raised");
-        }
-    }
+/// What a report reads first.
+fn first_reads(
+    (tenant, payment): &(Tenant, Payment),
+    request: Option<&PaymentReportRequest>,
+) -> Vec<FirstRead> {
+    let order = payment.order_number.clone().map(|number| FirstRead::Order(tenant.clone(), number));
+    let message = request.map(|request| {
+        let (processor, event_id) = (&payment.processor.name, &request.processor_event_id);
+        FirstRead::Message(MessageId::new(tenant, processor, ProcessorMessage::Report, event_id))
+    });
+    [FirstRead::Payment(payment.id.clone())].into_iter().chain(order).chain(message).collect()
 }
 
 /// Refusals about currency, amounts and transitions (contract 6.2); an unreadable body is left to its sender.
@@ -131,10 +94,11 @@ fn violates_a_rule(refusal: &Refusal) -> bool {
 /// is then. An exact repetition changes nothing; the same message with different contents is refused.
 pub(in crate::app) async fn report(
     work: &mut Work<'_>,
-    tenant: &Tenant,
+    owner: &Owner,
     payment: Payment,
     request: PaymentReportRequest,
 ) -> Result<(bool, Payment), Refusal> {
+    let Owner { tenant, merchant } = owner;
     let event_id = &request.processor_event_id;
     let message = MessageId::new(tenant, &payment.processor.name, ProcessorMessage::Report, event_id);
     let said = request.report.said();
@@ -153,11 +117,10 @@ pub(in crate::app) async fn report(
         payment.report(&request.report, work.now)?
     };
     let PaymentOutcome::Changed(next) = reported else { return Ok((false, before)) };
-    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
-    let surroundings = surroundings(work, tenant, &merchant, &next).await?;
+    let surroundings = surroundings(work, owner, &next).await?;
     let (id, reported) = (next.id.clone(), next.status);
     let changes = payment::flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
-    work.commit(tenant, &merchant, &changes).await?;
+    work.commit(owner, &changes).await?;
     let stored = last_version(changes, &id).ok_or_else(Refusal::internal)?;
     if stored.late && !before.late {
         alerts::late_payment(work, &stored).await?;
@@ -201,7 +164,7 @@ pub(in crate::app) fn check_repetition(
 /// Whether the payment was cancelled because its order or checkout had ended.
 async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool, Refusal> {
     if let Some(number) = &payment.order_number {
-        let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+        let order = work.order_of(tenant, number).await?;
         return Ok(payment::flow::was_given_up(payment, PaidFor::Order(&order)));
     }
     let Some(checkout) = &payment.checkout_id else { return Ok(false) };
@@ -213,12 +176,12 @@ async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -
 /// order.
 async fn surroundings(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     payment: &Payment,
 ) -> Result<Surroundings, Refusal> {
+    let tenant = &owner.tenant;
     if let Some(number) = &payment.order_number {
-        let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
+        let order = work.order_of(tenant, number).await?;
         let payments = work.tx.payments_of_order(tenant, number).await?;
         return Ok(Surroundings::Order { order: Box::new(order), payments });
     }
@@ -234,7 +197,7 @@ async fn surroundings(
     if !payment::flow::completes(payment.status) {
         return Ok(Surroundings::OpenCheckout(Box::new(checkout)));
     }
-    let order_number = free_order_number(work, tenant, merchant).await?;
+    let order_number = free_order_number(work, owner).await?;
     let subscription = founding(work, tenant, checkout_id).await?.map(Box::new);
     Ok(Surroundings::Completing { checkout: Box::new(checkout), order_number, subscription })
 }

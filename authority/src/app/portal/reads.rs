@@ -21,67 +21,51 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 
 impl App {
     /// The merchant's endpoints with their figures, newest first.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_overview(
         &self,
         caller: &Caller,
     ) -> Result<Vec<(Endpoint, EndpointFigures)>, Refusal> {
         let (tenant, now) = (caller.tenant.clone(), self.now());
-        let found: Result<_, StoreError> = self
-            .store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let since = now.plus_ms(-RECENT_MS);
-                    let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
-                    let rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
-                    let endpoint = |(_, endpoint): (i64, Endpoint)| {
-                        let figures = figures.remove(&endpoint.id).unwrap_or_default();
-                        (endpoint.seen_at(now), figures)
-                    };
-                    Ok(rows.into_iter().map(endpoint).collect())
-                })
+        self.read_list(move |tx| {
+            Box::pin(async move {
+                let since = now.plus_ms(-RECENT_MS);
+                let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
+                let rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
+                let endpoint = |(_, endpoint): (i64, Endpoint)| {
+                    let figures = figures.remove(&endpoint.id).unwrap_or_default();
+                    (endpoint.seen_at(now), figures)
+                };
+                Ok(rows.into_iter().map(endpoint).collect())
             })
-            .await;
-        found.map_err(Refusal::from)
+        })
+        .await
     }
 
     /// How many events each of the last 24 hours had, oldest first; each hour by its beginning.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_events_by_hour(&self, caller: &Caller) -> Result<Vec<(Timestamp, i64)>, Refusal> {
         let (tenant, now) = (caller.tenant.clone(), self.now().as_ms());
         let this_hour = now - now.rem_euclid(HOUR_MS);
-        let found: Result<_, StoreError> = self
-            .store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let mut firsts = Vec::new();
-                    for hour in 1 - RECENT_MS / HOUR_MS..=1 {
-                        let since = Timestamp::from_ms(this_hour + hour * HOUR_MS);
-                        firsts.push((since, tx.sequence_at(&tenant, since).await?));
-                    }
-                    let hours = firsts.iter().zip(firsts.iter().skip(1));
-                    Ok(hours.map(|((since, first), (_, next))| (*since, next - first)).collect())
-                })
+        self.read_list(move |tx| {
+            Box::pin(async move {
+                let mut firsts = Vec::new();
+                for hour in 1 - RECENT_MS / HOUR_MS..=1 {
+                    let since = Timestamp::from_ms(this_hour + hour * HOUR_MS);
+                    firsts.push((since, tx.sequence_at(&tenant, since).await?));
+                }
+                let hours = firsts.iter().zip(firsts.iter().skip(1));
+                Ok(hours.map(|((since, first), (_, next))| (*since, next - first)).collect())
             })
-            .await;
-        found.map_err(Refusal::from)
+        })
+        .await
     }
 
     /// What became of one event at the merchant's endpoints.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn portal_event(&self, caller: &Caller, id: Option<EventId>) -> Result<EventHistory, Refusal> {
-        let missing = || Refusal::not_found("event");
-        let (tenant, id) = (caller.tenant.clone(), id.ok_or_else(missing)?);
+    pub async fn portal_event(&self, caller: &Caller, id: EventId) -> Result<EventHistory, Refusal> {
+        let tenant = caller.tenant.clone();
         self.store
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
-                    let body = tx.event_body(&tenant, &id).await?.ok_or_else(missing)?;
+                    let body = tx.event_body(&tenant, &id).await?.ok_or_else(EventId::missing)?;
                     let history = fates(tx, &tenant, vec![body]).await?;
                     Ok(own(tx, &tenant, history).await?)
                 })

@@ -9,25 +9,23 @@
 
 use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::body::Loopback;
-use authority_domain::id::{KeyId, MerchantId, PortalSessionId, RequestId};
+use authority_domain::id::{KeyId, MerchantId, Named, PortalSessionId, RequestId};
 use authority_domain::merchant::MerchantStatus;
 use authority_domain::merchant::portal_session::{PortalSession, PortalSessionRequest};
 use authority_domain::merchant::scope::Scope;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::{FoundPortalSession, Tx};
+use authority_store::tx::FoundPortalSession;
 use serde::Serialize;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::app::access::Caller;
-use crate::app::merchant::keys::{find_merchant, random};
-use crate::app::mutation::operator_scope;
+use crate::app::merchant::keys::random;
 use crate::app::session_secret::SessionSecret;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Owner};
 
 /// Labels of what is derived from the secret of a link or a session.
 const LINK: &str = "authority portal link";
@@ -79,20 +77,18 @@ impl App {
     /// `POST /merchants/:m/:mode/portal-sessions`: a link for `by` to hand on.
     ///
     /// # Errors
-    /// `not_found` (`None` is a malformed path); 422 for wrong members; `merchant_closed`.
+    /// `not_found`; 422 for wrong members; `merchant_closed`.
     pub async fn portal_session_create(
         &self,
         mutation: Mutation,
         by: KeyId,
-        tenant: Option<Tenant>,
+        tenant: Named<Tenant>,
         body: Value,
     ) -> Result<Answer, Refusal> {
         let origin = self.portal_origin.clone();
         mutation
-            .run(self, operator_scope(tenant.clone()), move |work| {
+            .for_tenant(self, tenant, None, move |work, Owner { tenant, merchant }| {
                 Box::pin(async move {
-                    let tenant = tenant.ok_or_else(|| Refusal::not_found("merchant"))?;
-                    let merchant = find_merchant(work, Some(tenant.merchant_id.clone())).await?;
                     let loopback = if tenant.livemode { Loopback::Refused } else { Loopback::Allowed };
                     let request = PortalSessionRequest::read(&body, loopback)?;
                     merchant.check_not_closed()?;
@@ -117,18 +113,12 @@ impl App {
     }
 
     /// Whether a link can still be opened. Asking changes nothing.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_link_works(&self, link: &str) -> Result<bool, Refusal> {
         let Some(secret) = SessionSecret::read(link) else { return Ok(false) };
         Ok(self.portal_found(secret.hash(LINK)).await?.is_some())
     }
 
     /// Opens a link; what the cookie is to hold. `None` when it was used or has ended.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_open(
         &self,
         link: &str,
@@ -143,9 +133,8 @@ impl App {
         let (stored, now) = (cookie.hash(STORED), self.now());
         let author = Author::PortalSession(session.id);
         let entry = self.portal_entry("portal.sign_in", author, request_id, &session.tenant);
-        let opened: Result<bool, StoreError> = self
-            .store
-            .write_with(Turns::of(&session.tenant.merchant_id), move |tx: &mut Tx| {
+        let opened = self
+            .write(Turns::of(&session.tenant.merchant_id), move |tx| {
                 Box::pin(async move {
                     let opened = tx.portal_session_open(&link, &stored, now).await?;
                     if opened {
@@ -154,14 +143,11 @@ impl App {
                     Ok(opened)
                 })
             })
-            .await;
-        Ok(opened.map_err(Refusal::from)?.then(|| cookie.text()))
+            .await?;
+        Ok(opened.then(|| cookie.text()))
     }
 
     /// The session that a cookie names, if it is running.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_session(&self, cookie: &str) -> Result<Option<PortalVisitor>, Refusal> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let Some(FoundPortalSession { session, merchant, .. }) =
@@ -179,9 +165,6 @@ impl App {
     }
 
     /// Ends a session.
-    ///
-    /// # Errors
-    /// Only what the store reports.
     pub async fn portal_sign_out(
         &self,
         visitor: &PortalVisitor,
@@ -190,24 +173,20 @@ impl App {
         let (id, tenant) = (visitor.session_id.clone(), &visitor.caller.tenant);
         let author = Author::PortalSession(id.clone());
         let entry = self.portal_entry("portal.sign_out", author, request_id, tenant);
-        let ended: Result<(), StoreError> = self
-            .store
-            .write_with(Turns::of(&tenant.merchant_id), move |tx: &mut Tx| {
-                Box::pin(async move {
-                    tx.portal_session_end(&id).await?;
-                    tx.audit_insert(&entry).await
-                })
+        self.write(Turns::of(&tenant.merchant_id), move |tx| {
+            Box::pin(async move {
+                tx.portal_session_end(&id).await?;
+                tx.audit_insert(&entry).await
             })
-            .await;
-        ended.map_err(Refusal::from)
+        })
+        .await
     }
 
     /// The link or session with this hash, if nothing has ended it.
     async fn portal_found(&self, hash: [u8; 32]) -> Result<Option<FoundPortalSession>, Refusal> {
         let now = self.now();
-        let found: Result<Option<FoundPortalSession>, StoreError> =
-            self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.portal_session(&hash).await })).await;
-        Ok(found.map_err(Refusal::from)?.filter(|found| {
+        let found = self.read(move |tx| Box::pin(async move { tx.portal_session(&hash).await })).await?;
+        Ok(found.filter(|found| {
             found.session.expires_at > now
                 && found.key_revoked_at.is_none()
                 && found.merchant.status == MerchantStatus::Active

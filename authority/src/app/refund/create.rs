@@ -7,35 +7,21 @@
 //! stored answer has expired does not refund the money twice.
 
 use authority_domain::audit_log::Author;
-use authority_domain::id::{PaymentId, RefundId};
-use authority_domain::merchant::Merchant;
+use authority_domain::id::{Named, PaymentId, RefundId};
 use authority_domain::order::Order;
 use authority_domain::order::number::OrderNumber;
-use authority_domain::payment::Payment;
 use authority_domain::refund;
 use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::tx::{FirstRead, KeyScope, OwnedRecord};
+use authority_store::tx::{FirstRead, OwnedRecord};
 use serde_json::Value;
 
 use crate::app::access::Caller;
-use crate::app::checkout::create::find_tenant;
-use crate::app::mutation::{IdempotencyKey, Work, operator_scope};
-use crate::app::{Answer, App, IfMatch, Mutation, mutation};
-
-/// A request for a refund of an order, by a merchant or an operator.
-#[derive(Clone)]
-struct OrderRefund {
-    /// `None` is a malformed number.
-    number: Option<OrderNumber>,
-    if_match: Option<IfMatch>,
-    /// Whether `If-Match` is required.
-    strict: bool,
-    by: Requester,
-    body: Value,
-}
+use crate::app::mutation::{IdempotencyKey, Work};
+use crate::app::order::first_read;
+use crate::app::{Answer, App, Mutation, Owner, mutation};
 
 impl App {
     /// `POST /orders/:order/refunds` of the merchant API.
@@ -47,19 +33,16 @@ impl App {
         &self,
         caller: &Caller,
         mutation: Mutation,
-        number: Option<OrderNumber>,
+        number: Named<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let app = self.clone();
-        let (tenant, merchant) = (caller.tenant.clone(), caller.merchant.clone());
+        let (app, request) = (self.clone(), RefundRequest::read(&body));
         let by = Requester { kind: RequesterType::ApiKey, id: Some(caller.key_id.to_string()) };
-        let strict = merchant.settings.require_if_match;
-        let reads = first_reads(Some(&tenant), number.as_ref(), by.kind, &mutation);
-        let asked = OrderRefund { number, if_match: mutation.if_match, strict, by, body };
+        let reads = first_reads(Some(&caller.tenant), &number, by.kind, &mutation);
         mutation
-            .run_reading(self, KeyScope::Merchant(tenant.clone()), reads, move |work| {
+            .for_caller(self, caller, reads, move |work, owner| {
                 Box::pin(async move {
-                    let (refund, replayed) = request(work, &tenant, &merchant, asked).await?;
+                    let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
                     let location = app.location("refunds", refund.id.as_str());
                     made(&refund, location, replayed)
                 })
@@ -74,25 +57,23 @@ impl App {
     pub async fn refund_request_for(
         &self,
         mutation: Mutation,
-        tenant: Option<Tenant>,
-        number: Option<OrderNumber>,
+        tenant: Named<Tenant>,
+        number: Named<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let by = operator(&mutation);
-        let reads = first_reads(tenant.as_ref(), number.as_ref(), by.kind, &mutation);
-        let asked = OrderRefund { number, if_match: mutation.if_match, strict: false, by, body };
+        let (by, request) = (operator(&mutation), RefundRequest::read(&body));
+        let reads = first_reads(tenant.as_ref().ok(), &number, by.kind, &mutation);
         mutation
-            .run_reading(self, operator_scope(tenant.clone()), reads, move |work| {
+            .for_tenant(self, tenant, reads, move |work, owner| {
                 Box::pin(async move {
-                    let (tenant, merchant) = find_tenant(work, tenant).await?;
-                    let (refund, replayed) = request(work, &tenant, &merchant, asked).await?;
+                    let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
                     made(&refund, operators_location(&refund), replayed)
                 })
             })
             .await
     }
 
-    /// `POST /payments/:payment/refunds` of the operator API; `None` is a malformed id.
+    /// `POST /payments/:payment/refunds` of the operator API.
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of [`refund::flow::request`];
@@ -100,23 +81,25 @@ impl App {
     pub async fn refund_request_of_payment(
         &self,
         mutation: Mutation,
-        id: Option<PaymentId>,
+        id: Named<PaymentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let (if_match, by) = (mutation.if_match, operator(&mutation));
+        let by = operator(&mutation);
+        let tenant = self.owner_of(id.clone().map(OwnedRecord::Payment), PaymentId::missing).await?;
         mutation
-            .run_about(self, id.clone().map(OwnedRecord::Payment), move |work| {
+            .for_record(self, tenant, None, move |work, owner| {
                 Box::pin(async move {
-                    let missing = || Refusal::not_found("payment");
-                    let id = id.ok_or_else(missing)?;
-                    let (tenant, payment) = work.tx.payment_find(&id).await?.ok_or_else(missing)?;
-                    if let Some(before) =
-                        made_before(work, &tenant, by.kind, |made| made.payment_id == id).await?
-                    {
+                    let id = id?;
+                    let (_, payment) = work.tx.payment_find(&id).await?.ok_or_else(PaymentId::missing)?;
+                    let ours = |made: &Refund| made.payment_id == id;
+                    if let Some(before) = made_before(work, &owner.tenant, by.kind, ours).await? {
                         return made(&before, operators_location(&before), true);
                     }
-                    Mutation::check_version(if_match, payment.resource_version, false)?;
-                    let refund = make_of_payment(work, &tenant, payment, by, &body).await?;
+                    work.check_version(payment.resource_version)?;
+                    let request = RefundRequest::read_of_payment(&body, &payment.id)?;
+                    let basis = basis_of(work, &owner.tenant, payment.order_number.as_ref(), &id).await?;
+                    let refund_id = kept_id(work);
+                    let refund = begin(work, &owner, basis, refund_id, request, by).await?;
                     made(&refund, operators_location(&refund), false)
                 })
             })
@@ -127,15 +110,13 @@ impl App {
 /// What a request reads first: what was made under its key, and the order.
 fn first_reads(
     tenant: Option<&Tenant>,
-    number: Option<&OrderNumber>,
+    number: &Named<OrderNumber>,
     by: RequesterType,
     mutation: &Mutation,
-) -> Vec<FirstRead> {
-    let Some(tenant) = tenant else { return Vec::new() };
-    let key = mutation.idempotency.as_ref();
-    let made = key.map(|key| FirstRead::RefundUnderKey(tenant.clone(), by, key.key.clone()));
-    let order = number.map(|number| FirstRead::Order(tenant.clone(), number.clone()));
-    made.into_iter().chain(order).collect()
+) -> impl Iterator<Item = FirstRead> + use<> {
+    let key = mutation.idempotency.as_ref().zip(tenant);
+    let made = key.map(|(key, tenant)| FirstRead::RefundUnderKey(tenant.clone(), by, key.key.clone()));
+    made.into_iter().chain(first_read(tenant, number))
 }
 
 fn operator(mutation: &Mutation) -> Requester {
@@ -148,12 +129,7 @@ fn operators_location(refund: &Refund) -> String {
 }
 
 fn made(refund: &Refund, location: String, replayed: bool) -> Result<Answer, Refusal> {
-    let mut answer = Answer::record(201, refund)?
-        .version(refund.resource_version)
-        .location(location)
-        .about(refund.id.as_str());
-    answer.replayed = replayed;
-    Ok(answer)
+    Ok(Answer { replayed, ..Answer::of(201, refund)?.location(location) })
 }
 
 /// The refund that an earlier request with the same key created, if it is what this request asks for.
@@ -170,26 +146,23 @@ async fn made_before(
     }
 }
 
-/// Creates the refund, or finds the one that an earlier request with the same key created.
-async fn request(
+/// Creates a refund of an order, or finds the one that an earlier request with the same key created.
+async fn of_order(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
-    asked: OrderRefund,
+    owner: &Owner,
+    number: Named<OrderNumber>,
+    request: Result<RefundRequest, Refusal>,
+    by: Requester,
 ) -> Result<(Refund, bool), Refusal> {
-    let OrderRefund { number, if_match, strict, by, body } = asked;
-    let of_order = |made: &Refund| number.is_some() && number == made.order_number;
-    if let Some(before) = made_before(work, tenant, by.kind, of_order).await? {
+    let ours = |made: &Refund| number.is_ok() && number.as_ref().ok() == made.order_number.as_ref();
+    if let Some(before) = made_before(work, &owner.tenant, by.kind, ours).await? {
         return Ok((before, true));
     }
-    let missing = || Refusal::not_found("order");
-    let number = number.ok_or_else(missing)?;
-    let order = work.tx.order_get(tenant, &number).await?.ok_or_else(missing)?;
-    Mutation::check_version(if_match, order.resource_version, strict)?;
-    let new = RefundRequest::read(&body)?;
-    let standing = standing(work, tenant, order).await?;
+    let order = work.order(owner, number).await?;
+    let request = request?;
+    let basis = standing(work, &owner.tenant, order).await?;
     let id = kept_id(work);
-    Ok((begin(work, tenant, merchant, standing, id, new, by).await?, false))
+    Ok((begin(work, owner, basis, id, request, by).await?, false))
 }
 
 /// The id of a refund that is stored with the request's idempotency key.
@@ -204,45 +177,33 @@ fn kept_id(work: &mut Work<'_>) -> RefundId {
 /// Creates a refund of an order's money, without keeping a key.
 pub(in crate::app) async fn make(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     order: Order,
     by: Requester,
-    body: &Value,
+    request: RefundRequest,
 ) -> Result<Refund, Refusal> {
-    let new = RefundRequest::read(body)?;
-    let standing = standing(work, tenant, order).await?;
+    let basis = standing(work, &owner.tenant, order).await?;
     let id = RefundId::generate(work.now, &mut work.dice);
-    begin(work, tenant, merchant, standing, id, new, by).await
+    begin(work, owner, basis, id, request, by).await
 }
 
-/// Creates a refund of one payment, with or without an order.
-async fn make_of_payment(
+/// What a refund of a payment is judged by: the order that it belongs to, or the payment alone.
+pub(super) async fn basis_of(
     work: &mut Work<'_>,
     tenant: &Tenant,
-    payment: Payment,
-    by: Requester,
-    body: &Value,
-) -> Result<Refund, Refusal> {
-    let new = RefundRequest::read_of_payment(body, &payment.id)?;
-    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(Refusal::internal)?;
-    let standing = match &payment.order_number {
-        Some(number) => {
-            let order = work.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)?;
-            standing(work, tenant, order).await?
-        }
-        None => RefundBasis::without_order(payment),
+    number: Option<&OrderNumber>,
+    payment: &PaymentId,
+) -> Result<RefundBasis, Refusal> {
+    let Some(number) = number else {
+        let payment = work.tx.payment_get(tenant, payment).await?.ok_or_else(Refusal::internal)?;
+        return Ok(RefundBasis::without_order(payment));
     };
-    let id = kept_id(work);
-    begin(work, tenant, &merchant, standing, id, new, by).await
+    let order = work.order_of(tenant, number).await?;
+    standing(work, tenant, order).await
 }
 
 /// An order with its payments and the amounts that open refunds reserve.
-pub(in crate::app) async fn standing(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    order: Order,
-) -> Result<RefundBasis, Refusal> {
+async fn standing(work: &mut Work<'_>, tenant: &Tenant, order: Order) -> Result<RefundBasis, Refusal> {
     let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
     let reserved = work.tx.refunds_reserved(tenant, &order.order_number).await?;
     Ok(RefundBasis::new(order, payments, &reserved))
@@ -250,29 +211,23 @@ pub(in crate::app) async fn standing(
 
 async fn begin(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
-    standing: RefundBasis,
+    owner: &Owner,
+    basis: RefundBasis,
     id: RefundId,
     new: RefundRequest,
     by: Requester,
 ) -> Result<Refund, Refusal> {
-    let confirm_on = merchant.settings.confirm_on;
-    let outcome = refund::flow::request(standing, id, new.into_new(), by, confirm_on, work.now)?;
-    commit(work, tenant, merchant, &outcome).await?;
+    let confirm_on = owner.merchant.settings.confirm_on;
+    let outcome = refund::flow::request(basis, id, new.into_new(), by, confirm_on, work.now)?;
+    commit(work, owner, &outcome).await?;
     Ok(outcome.refund)
 }
 
 /// Writes the changes to a refund and the records around it.
-pub(in crate::app) async fn commit(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
-    outcome: &Outcome,
-) -> Result<(), Refusal> {
-    work.commit(tenant, merchant, &outcome.changes).await?;
+pub(super) async fn commit(work: &mut Work<'_>, owner: &Owner, outcome: &Outcome) -> Result<(), Refusal> {
+    work.commit(owner, &outcome.changes).await?;
     if let Some(payment) = &outcome.restated {
-        work.tx.payment_restate(tenant, payment).await?;
+        work.tx.payment_restate(&owner.tenant, payment).await?;
     }
     Ok(())
 }

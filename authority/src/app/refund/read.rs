@@ -9,8 +9,7 @@ use authority_domain::list_filter::RefundFilter;
 use authority_domain::payment::Processor;
 use authority_domain::refund::{Refund, RefundStatus};
 use authority_domain::refusal::Refusal;
-use authority_store::StoreError;
-use authority_store::tx::{FoundRefund, Tx};
+use authority_store::tx::FoundRefund;
 use serde::Serialize;
 
 use crate::app::access::Caller;
@@ -41,26 +40,13 @@ impl<'a> From<&'a FoundRefund> for OperatorView<'a> {
 
 impl App {
     /// `GET /refunds/:refund` of the merchant API: returns the stored text unchanged.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn refund_get(&self, caller: &Caller, id: Option<RefundId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("refund");
-        let id = id.ok_or_else(missing)?;
+    pub async fn refund_get(&self, caller: &Caller, id: RefundId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found: Option<(String, i64)> = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.refund_body(&tenant, &id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let (body, version) = found.ok_or_else(missing)?;
-        Ok(Answer::new(200, body).version(version))
+        let found = self.read(move |tx| Box::pin(async move { tx.refund_body(&tenant, &id).await })).await?;
+        found.map(Answer::stored).ok_or_else(RefundId::missing)
     }
 
     /// `GET /refunds` of the merchant API: newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn refunds_list(
         &self,
         caller: &Caller,
@@ -74,25 +60,13 @@ impl App {
     }
 
     /// `GET /refunds/:refund` of the operator API.
-    ///
-    /// # Errors
-    /// `not_found`; `None` is a malformed id.
-    pub async fn refund_find(&self, id: Option<RefundId>) -> Result<Answer, Refusal> {
-        let missing = || Refusal::not_found("refund");
-        let id = id.ok_or_else(missing)?;
-        let found: Option<FoundRefund> = self
-            .store
-            .read(move |tx: &mut Tx| Box::pin(async move { tx.refund_find(&id).await }))
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))?;
-        let found = found.ok_or_else(missing)?;
-        Ok(Answer::record(200, &OperatorView::from(&found))?.version(found.refund.resource_version))
+    pub async fn refund_find(&self, id: RefundId) -> Result<Answer, Refusal> {
+        let found = self.read(move |tx| Box::pin(async move { tx.refund_find(&id).await })).await?;
+        let found = found.ok_or_else(RefundId::missing)?;
+        Answer::showing(200, &OperatorView::from(&found), &found.refund)
     }
 
     /// `GET /refunds` of the operator API: of all merchants, newest first.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn refunds_everywhere(
         &self,
         request: &ListRequest,

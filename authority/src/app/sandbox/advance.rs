@@ -1,14 +1,15 @@
 //! Reports that processors and carriers would send, triggered by the merchant's developer (contract 6.3, 3.5 to
 //! 3.7).
 
-use authority_domain::id::{PaymentId, RefundId, ShipmentId};
+use authority_domain::id::{Named, PaymentId, RefundId, ShipmentId};
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
 use authority_domain::shipment::ShipmentReportRequest;
 use serde_json::Value;
 
-use super::{AdvanceResult, Named, Owner, payments, refunding, run};
-use crate::app::{Answer, App, Mutation, shipment};
+use super::{payments, refunding};
+use crate::app::report_result::{PaymentReportResult, RefundReportResult, ShipmentReportResult};
+use crate::app::{Answer, App, Mutation, Owner, shipment};
 
 impl App {
     /// `POST /payments/:id/advance`.
@@ -19,23 +20,23 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        id: Option<PaymentId>,
+        id: Named<PaymentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, _| {
-            Box::pin(async move {
-                let missing = || Refusal::not_found("payment");
-                let id = id.ok_or_else(missing)?;
-                let payment = work.tx.payment_get(&tenant, &id).await?.ok_or_else(missing)?;
-                Mutation::check_version(if_match, payment.resource_version, false)?;
-                let reported = PaymentAdvance::read(&body)?.report();
-                let (applied, payment) = payments::report(work, &tenant, payment, reported).await?;
-                let result = AdvanceResult { applied, record: Named::Payment(&payment) };
-                Ok(Answer::record(200, &result)?.version(payment.resource_version))
+        let advance = PaymentAdvance::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let payment = work.tx.payment_get(&owner.tenant, &id?).await?;
+                    let payment = payment.ok_or_else(PaymentId::missing)?;
+                    work.check_version(payment.resource_version)?;
+                    let (applied, payment) =
+                        payments::report(work, &owner, payment, advance?.report()).await?;
+                    let result = PaymentReportResult { applied, payment: &payment };
+                    Answer::showing(200, &result, &payment)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// `POST /refunds/:id/advance`.
@@ -46,23 +47,23 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        id: Option<RefundId>,
+        id: Named<RefundId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, _| {
-            Box::pin(async move {
-                let missing = || Refusal::not_found("refund");
-                let id = id.ok_or_else(missing)?;
-                let refund = work.tx.refund_get(&tenant, &id).await?.ok_or_else(missing)?;
-                Mutation::check_version(if_match, refund.resource_version, false)?;
-                let reported = RefundAdvance::read(&body)?.report();
-                let (applied, refund) = refunding::report(work, &tenant, refund, reported).await?;
-                let result = AdvanceResult { applied, record: Named::Refund(&refund) };
-                Ok(Answer::record(200, &result)?.version(refund.resource_version))
+        let advance = RefundAdvance::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let refund = work.tx.refund_get(&owner.tenant, &id?).await?;
+                    let refund = refund.ok_or_else(RefundId::missing)?;
+                    work.check_version(refund.resource_version)?;
+                    let (applied, refund) =
+                        refunding::report(work, &owner, refund, advance?.report()).await?;
+                    let result = RefundReportResult { applied, refund: &refund };
+                    Answer::showing(200, &result, &refund)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// `POST /shipments/:id/advance`.
@@ -73,27 +74,24 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        id: Option<ShipmentId>,
+        id: Named<ShipmentId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, _| {
-            Box::pin(async move {
-                let missing = || Refusal::not_found("shipment");
-                let id = id.ok_or_else(missing)?;
-                let (owner, shipment) = work.tx.shipment_find(&id).await?.ok_or_else(missing)?;
-                if owner != tenant {
-                    return Err(missing());
-                }
-                Mutation::check_version(if_match, shipment.resource_version, false)?;
-                let reported = ShipmentAdvance::read(&body)?.report();
-                let reported = ShipmentReportRequest::read(&reported, work.now)?.into_report();
-                let (applied, shipment) =
-                    shipment::reports::report(work, &tenant, shipment, &reported).await?;
-                let result = AdvanceResult { applied, record: Named::Shipment(&shipment) };
-                Ok(Answer::record(200, &result)?.version(shipment.resource_version))
+        let advance = ShipmentAdvance::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let found = work.tx.shipment_find(&id?).await?;
+                    let found = found.filter(|(tenant, _)| *tenant == owner.tenant);
+                    let (_, shipment) = found.ok_or_else(ShipmentId::missing)?;
+                    work.check_version(shipment.resource_version)?;
+                    let reported = ShipmentReportRequest::read(&advance?.report(), work.now)?.into_report();
+                    let (applied, shipment) =
+                        shipment::reports::report(work, &owner, shipment, &reported).await?;
+                    let result = ShipmentReportResult { applied, shipment: &shipment };
+                    Answer::showing(200, &result, &shipment)
+                })
             })
-        })
-        .await
+            .await
     }
 }

@@ -1,15 +1,14 @@
 //! Checkouts in the sandbox: opened, paid, ended (contract 6.3, 3.9 rows 1 to 6).
 
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::id::CheckoutId;
+use authority_domain::checkout::{CheckoutEnd, CheckoutRequest};
+use authority_domain::id::{CheckoutId, Named};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::requests::PayRequest;
 use serde_json::Value;
 
 use super::payments::{Owed, attempt};
-use super::{Owner, run};
-use crate::app::{Answer, App, Mutation, checkout};
+use crate::app::{Answer, App, Mutation, Owner, checkout};
 
 impl App {
     /// `POST /checkouts`.
@@ -22,13 +21,14 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let checkout = checkout::create::open(work, &tenant, &merchant, &body).await?;
-                Ok(Answer::record(201, &checkout)?.version(checkout.resource_version))
+        let request = CheckoutRequest::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(
+                    async move { Answer::of(201, &checkout::create::open(work, &owner, request?).await?) },
+                )
             })
-        })
-        .await
+            .await
     }
 
     /// `POST /checkouts/:id/pay`: an attempt to pay the whole checkout, and its outcome; answers with the payment.
@@ -39,23 +39,20 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        id: Option<CheckoutId>,
+        id: Named<CheckoutId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let missing = || Refusal::not_found("checkout");
-                let id = id.ok_or_else(missing)?;
-                let checkout = work.tx.checkout_get(&tenant, &id).await?.ok_or_else(missing)?;
-                Mutation::check_version(if_match, checkout.resource_version, false)?;
-                let pay = PayRequest::read(&body)?;
-                let owed = Owed::of_checkout(&checkout)?;
-                let payment = attempt(work, &tenant, &merchant, &owed, &pay).await?;
-                Ok(Answer::record(201, &payment)?.version(payment.resource_version))
+        let pay = PayRequest::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let checkout = work.checkout(&owner, id).await?;
+                    let pay = pay?;
+                    let owed = Owed::of_checkout(&checkout)?;
+                    Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// `POST /checkouts/:id/cancel` and `/expire`; answers with the checkout.
@@ -66,22 +63,19 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        id: Option<CheckoutId>,
+        id: Named<CheckoutId>,
         how: CheckoutEnd,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let missing = || Refusal::not_found("checkout");
-                let id = id.ok_or_else(missing)?;
-                let checkout = work.tx.checkout_get(&tenant, &id).await?.ok_or_else(missing)?;
-                Mutation::check_version(if_match, checkout.resource_version, false)?;
-                no_members(&body)?;
-                let checkout = checkout::end::end(work, &tenant, &merchant, checkout, how).await?;
-                Ok(Answer::record(200, &checkout)?.version(checkout.resource_version))
+        let empty = no_members(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let checkout = work.checkout(&owner, id).await?;
+                    empty?;
+                    Answer::of(200, &checkout::end::end(work, &owner, checkout, how).await?)
+                })
             })
-        })
-        .await
+            .await
     }
 }

@@ -26,8 +26,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::settle_clock::SettleClock;
-use super::{Owner, run};
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Owner};
 
 /// How long a request waits for what its advance makes due.
 const WAIT: Duration = Duration::from_secs(2);
@@ -68,9 +67,6 @@ impl ClockView {
 
 impl App {
     /// `GET /clock`.
-    ///
-    /// # Errors
-    /// `service_unavailable`.
     pub async fn sandbox_clock_get(&self, whose: Owner) -> Result<Answer, Refusal> {
         Answer::record(200, &ClockView::of(&self.sandbox_clock(&whose.tenant).await?))
     }
@@ -85,17 +81,17 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let advanced = whose.tenant.clone();
-        let answer = run(self, whose, mutation, move |work, tenant, _| {
-            Box::pin(async move {
-                let ClockRequest { advance_seconds: seconds } = ClockRequest::read(&body)?;
-                let advance = ClockAdvance { at: work.now, seconds };
-                work.tx.sandbox_clock_advance(&tenant.merchant_id, advance).await?;
-                let clock = work.tx.sandbox_clock(&tenant.merchant_id).await?;
-                Answer::record(200, &ClockView::of(&clock))
+        let (advanced, request) = (whose.tenant.clone(), ClockRequest::read(&body));
+        let answer = mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let advance = ClockAdvance { at: work.now, seconds: request?.advance_seconds };
+                    work.tx.sandbox_clock_advance(&owner.merchant.id, advance).await?;
+                    let clock = work.tx.sandbox_clock(&owner.merchant.id).await?;
+                    Answer::record(200, &ClockView::of(&clock))
+                })
             })
-        })
-        .await?;
+            .await?;
         self.settle_behind(advanced).await;
         Ok(answer)
     }

@@ -1,39 +1,36 @@
 //! Plays a story of demonstration data through the functions that all other requests use (contract 6.3).
 
+use authority_domain::checkout::CheckoutRequest;
 use authority_domain::id::ShipmentId;
-use authority_domain::merchant::Merchant;
 use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{CancelReason, Order};
-use authority_domain::refund::{Requester, RequesterType};
+use authority_domain::order::{CancelReason, FulfillmentRequest, Order};
+use authority_domain::refund::{RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::demo_story::Plot;
 use authority_domain::sandbox::requests::PayRequest;
-use authority_domain::shipment::{Shipment, ShipmentReportRequest};
-use authority_domain::tenant::Tenant;
+use authority_domain::shipment::{Shipment, ShipmentReportRequest, ShipmentRequest};
 use serde_json::{Value, json};
 
 use super::payments::{Owed, attempt};
 use super::{orders, refunding};
 use crate::app::mutation::Work;
 use crate::app::order::fulfillment;
-use crate::app::{checkout, order, refund, shipment};
+use crate::app::{Owner, checkout, order, refund, shipment};
 
 /// Plays one story for one merchant.
 struct Player<'w, 't> {
     work: &'w mut Work<'t>,
-    tenant: &'w Tenant,
-    merchant: &'w Merchant,
+    owner: &'w Owner,
 }
 
 /// Plays the story of `basket`; returns the number of its order.
 pub(super) async fn play(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     basket: &Value,
     plot: Plot,
 ) -> Result<OrderNumber, Refusal> {
-    let mut player = Player { work, tenant, merchant };
+    let mut player = Player { work, owner };
     if plot == Plot::AtTheTill {
         return player.sell_over_the_counter(basket).await;
     }
@@ -54,7 +51,7 @@ impl Player<'_, '_> {
             body.insert("source".to_owned(), json!("pos"));
             body.insert("pay".to_owned(), json!("paid"));
         }
-        let order = orders::ingest(self.work, self.tenant, self.merchant, &body).await?;
+        let order = orders::ingest(self.work, self.owner, &body).await?;
         let number = order.order_number.clone();
         self.fulfil(order, "fulfilled").await?;
         Ok(number)
@@ -62,7 +59,7 @@ impl Player<'_, '_> {
 
     /// A checkout and its attempts, up to the one that creates the order.
     async fn sell(&mut self, basket: &Value, plot: Plot) -> Result<OrderNumber, Refusal> {
-        let checkout = checkout::create::open(self.work, self.tenant, self.merchant, basket).await?;
+        let checkout = checkout::create::open(self.work, self.owner, CheckoutRequest::read(basket)?).await?;
         let owed = Owed::of_checkout(&checkout)?;
         let outcomes: &[&str] = match plot {
             Plot::Pending | Plot::Cancelled => &["pending"],
@@ -73,7 +70,7 @@ impl Player<'_, '_> {
         let mut number = None;
         for outcome in outcomes {
             let pay = PayRequest::read(&json!({ "outcome": outcome }))?;
-            let payment = attempt(self.work, self.tenant, self.merchant, &owed, &pay).await?;
+            let payment = attempt(self.work, self.owner, &owed, &pay).await?;
             number = payment.order_number;
         }
         number.ok_or_else(Refusal::internal)
@@ -85,7 +82,7 @@ impl Player<'_, '_> {
             Plot::Cancelled => {
                 let order = self.order(number).await?;
                 let reason = CancelReason::CustomerRequest;
-                order::changes::cancel(self.work, self.tenant, self.merchant, order, reason).await?;
+                order::changes::cancel(self.work, self.owner, order, reason).await?;
             }
             Plot::Fulfilled => {
                 let order = self.order(number).await?;
@@ -131,7 +128,7 @@ impl Player<'_, '_> {
         let mut parcel = self.ship(order, None).await?;
         for body in way {
             let report = ShipmentReportRequest::read(body, self.work.now)?.into_report();
-            (_, parcel) = shipment::reports::report(self.work, self.tenant, parcel, &report).await?;
+            (_, parcel) = shipment::reports::report(self.work, self.owner, parcel, &report).await?;
         }
         Ok(())
     }
@@ -143,24 +140,25 @@ impl Player<'_, '_> {
             parcel.insert("line_items".to_owned(), line_items);
         }
         let id = ShipmentId::generate(self.work.now, &mut self.work.dice);
-        shipment::create::create(self.work, self.tenant, self.merchant, order, id, &parcel).await
+        let request = ShipmentRequest::read(&parcel, self.work.now)?;
+        shipment::create::create(self.work, self.owner, order, id, request).await
     }
 
     async fn fulfil(&mut self, order: Order, target: &str) -> Result<(), Refusal> {
-        let body = json!({ "fulfillment_status": target });
-        fulfillment::update(self.work, self.tenant, self.merchant, order, &body).await?;
+        let request = FulfillmentRequest::read(&json!({ "fulfillment_status": target }))?;
+        fulfillment::update(self.work, self.owner, order, request).await?;
         Ok(())
     }
 
     /// A refund that completes.
     async fn refund(&mut self, number: &OrderNumber, body: Value) -> Result<(), Refusal> {
         let order = self.order(number).await?;
-        let refund =
-            refund::create::make(self.work, self.tenant, self.merchant, order, system(), &body).await?;
-        refunding::complete(self.work, self.tenant, refund).await
+        let request = RefundRequest::read(&body)?;
+        let refund = refund::create::make(self.work, self.owner, order, system(), request).await?;
+        refunding::complete(self.work, self.owner, refund).await
     }
 
     async fn order(&mut self, number: &OrderNumber) -> Result<Order, Refusal> {
-        self.work.tx.order_get(self.tenant, number).await?.ok_or_else(Refusal::internal)
+        self.work.order_of(&self.owner.tenant, number).await
     }
 }

@@ -18,66 +18,11 @@ mod sharing;
 mod subscriptions;
 
 use authority_domain::id::EventId;
-use authority_domain::merchant::Merchant;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_store::tx::KeyScope;
-use futures_util::future::BoxFuture;
-use serde::Serialize;
 
-use super::access::Caller;
 use super::mutation::Work;
-use super::{Answer, App, Mutation};
 
 /// The processor of sandbox payments.
 pub(super) const PROCESSOR: &str = "sandbox";
-
-/// The result of an advance: the record as it is now, and whether it changed.
-#[derive(Serialize)]
-#[serde(tag = "object", rename = "report_result")]
-struct AdvanceResult<'a, T> {
-    applied: bool,
-    #[serde(flatten)]
-    record: Named<'a, T>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Named<'a, T> {
-    Payment(&'a T),
-    Refund(&'a T),
-    Shipment(&'a T),
-    Subscription(&'a T),
-}
-
-/// The merchant whose data a sandbox request works on.
-#[derive(Clone, Debug)]
-pub struct Owner {
-    /// Test mode.
-    pub tenant: Tenant,
-    /// The merchant as it is now.
-    pub merchant: Merchant,
-}
-
-impl Owner {
-    /// The caller's own merchant.
-    #[must_use]
-    pub fn of(caller: &Caller) -> Self {
-        Self { tenant: caller.tenant.clone(), merchant: caller.merchant.clone() }
-    }
-}
-
-/// Runs a use case of the sandbox in one transaction, under the merchant's own idempotency keys.
-async fn run<F>(app: &App, whose: Owner, mutation: Mutation, work: F) -> Result<Answer, Refusal>
-where
-    F: for<'t> FnOnce(&'t mut Work<'_>, Tenant, Merchant) -> BoxFuture<'t, Result<Answer, Refusal>>
-        + Clone
-        + Send
-        + 'static,
-{
-    let Owner { tenant, merchant } = whose;
-    mutation.run(app, KeyScope::Merchant(tenant.clone()), move |frame| work(frame, tenant, merchant)).await
-}
 
 /// A new event id that no processor has used.
 pub(super) fn processor_event_id(work: &mut Work<'_>) -> String {

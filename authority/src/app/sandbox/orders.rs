@@ -1,18 +1,16 @@
 //! Orders in the sandbox: ingested, paid, cancelled (contract 6.3, 3.9 rows 7, 7a and 8).
 
-use authority_domain::id::PaymentId;
-use authority_domain::merchant::Merchant;
+use authority_domain::id::{Named, PaymentId};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{Order, OrderCancelRequest, OrderRequest};
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::requests::{OrderPaid, PayRequest, read_order};
-use authority_domain::tenant::Tenant;
 use serde_json::{Value, json};
 
 use super::payments::{Owed, attempt};
-use super::{Owner, PROCESSOR, processor_event_id, run};
+use super::{PROCESSOR, processor_event_id};
 use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, order};
+use crate::app::{Answer, App, Mutation, Owner, order};
 
 impl App {
     /// `POST /orders`: the operator's body plus `pay`.
@@ -25,13 +23,11 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let order = ingest(work, &tenant, &merchant, &body).await?;
-                Ok(Answer::record(201, &order)?.version(order.resource_version))
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move { Answer::of(201, &ingest(work, &owner, &body).await?) })
             })
-        })
-        .await
+            .await
     }
 
     /// `POST /orders/:order/pay`: an attempt to pay the amount due, and its outcome; answers with the payment.
@@ -42,22 +38,21 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        number: Option<OrderNumber>,
+        number: Named<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let order = find(work, &tenant, number).await?;
-                Mutation::check_version(if_match, order.resource_version, false)?;
-                let pay = PayRequest::read(&body)?;
-                let payments = work.tx.payments_of_order(&tenant, &order.order_number).await?;
-                let owed = Owed::of_order(&order, &payments)?;
-                let payment = attempt(work, &tenant, &merchant, &owed, &pay).await?;
-                Ok(Answer::record(201, &payment)?.version(payment.resource_version))
+        let pay = PayRequest::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let order = work.order(&owner, number).await?;
+                    let pay = pay?;
+                    let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
+                    let owed = Owed::of_order(&order, &payments)?;
+                    Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// `POST /orders/:order/cancel`: the operator's body; answers with the order.
@@ -68,40 +63,23 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        number: Option<OrderNumber>,
+        number: Named<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let order = find(work, &tenant, number).await?;
-                Mutation::check_version(if_match, order.resource_version, false)?;
-                let reason = OrderCancelRequest::read(&body)?.reason;
-                let order = order::changes::cancel(work, &tenant, &merchant, order, reason).await?;
-                Ok(Answer::record(200, &order)?.version(order.resource_version))
+        let request = OrderCancelRequest::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let order = work.order(&owner, number).await?;
+                    Answer::of(200, &order::changes::cancel(work, &owner, order, request?.reason).await?)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 
-pub(super) async fn find(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    number: Option<OrderNumber>,
-) -> Result<Order, Refusal> {
-    let missing = || Refusal::not_found("order");
-    let number = number.ok_or_else(missing)?;
-    work.tx.order_get(tenant, &number).await?.ok_or_else(missing)
-}
-
 /// Ingests an order, with one payment of its whole total when `pay` asks for it.
-pub(super) async fn ingest(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
-    body: &Value,
-) -> Result<Order, Refusal> {
+pub(super) async fn ingest(work: &mut Work<'_>, owner: &Owner, body: &Value) -> Result<Order, Refusal> {
     let (mut given, pay) = read_order(body)?;
     if pay != OrderPaid::None {
         // The lines determine the total: they are read and priced once to compute it.
@@ -130,8 +108,9 @@ pub(super) async fn ingest(
     // Processors' events share one name space for all merchants and modes. An event id sent with a test key is
     // kept within the merchant's own name space, so that it can neither take a live event's id nor reveal which
     // ids are known.
-    let own =
-        |(name, id): (String, String)| (PROCESSOR.to_owned(), format!("{}:{name}:{id}", tenant.merchant_id));
+    let own = |(name, id): (String, String)| {
+        (PROCESSOR.to_owned(), format!("{}:{name}:{id}", owner.tenant.merchant_id))
+    };
     let events: Vec<(String, String)> = request.processor_events().into_iter().map(own).collect();
-    order::ingest::ingest(work, tenant, merchant, request, &events).await
+    order::ingest::ingest(work, owner, request, &events).await
 }

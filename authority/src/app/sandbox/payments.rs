@@ -2,7 +2,6 @@
 //! (contract 3.9 rows 2 to 5 and 7a, 6.3).
 
 use authority_domain::checkout::Checkout;
-use authority_domain::merchant::Merchant;
 use authority_domain::order;
 use authority_domain::order::Order;
 use authority_domain::parts::Money;
@@ -11,12 +10,11 @@ use authority_domain::payment::{
 };
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::requests::{PayOutcome, PayRequest};
-use authority_domain::tenant::Tenant;
 use serde_json::{Map, Value, json};
 
 use super::{PROCESSOR, processor_event_id};
 use crate::app::mutation::Work;
-use crate::app::payment;
+use crate::app::{Owner, payment};
 
 /// The amount that an attempt is to pay.
 pub(super) struct Owed {
@@ -58,8 +56,7 @@ impl Owed {
 /// Starts an attempt and reports its outcome; returns the payment as it is then.
 pub(super) async fn attempt(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    owner: &Owner,
     owed: &Owed,
     pay: &PayRequest,
 ) -> Result<Payment, Refusal> {
@@ -76,18 +73,18 @@ pub(super) async fn attempt(
         "processor": { "name": PROCESSOR },
         "processor_event_id": processor_event_id(work),
     });
-    let payment = payment::create::start(work, tenant, merchant, PaymentRequest::read(&start)?).await?;
-    Ok(report(work, tenant, payment, pay.report()).await?.1)
+    let payment = payment::create::start(work, owner, PaymentRequest::read(&start)?).await?;
+    Ok(report(work, owner, payment, pay.report()).await?.1)
 }
 
 /// Reports on a payment as the processor; returns whether it changed, and the payment as it is then.
 pub(super) async fn report(
     work: &mut Work<'_>,
-    tenant: &Tenant,
+    owner: &Owner,
     payment: Payment,
     mut reported: Map<String, Value>,
 ) -> Result<(bool, Payment), Refusal> {
     reported.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
     let request = PaymentReportRequest::read(&Value::Object(reported), work.now)?;
-    payment::reports::report(work, tenant, payment, request).await
+    payment::reports::report(work, owner, payment, request).await
 }

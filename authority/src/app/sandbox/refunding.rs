@@ -17,13 +17,10 @@ use serde_json::{Map, Value, json};
 
 use super::processor_event_id;
 use crate::app::mutation::{Work, on_its_own};
-use crate::app::{App, refund};
+use crate::app::{App, Owner, refund};
 
 impl App {
     /// Open refunds that advance automatically, by id, after `after`; at most `limit`.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn sandbox_refunds_moving(
         &self,
         after: Option<RefundId>,
@@ -45,7 +42,8 @@ impl App {
             Box::pin(async move {
                 let Some(refund) = work.tx.refund_get(&tenant, &id).await? else { return Ok(false) };
                 let Some(step) = RefundAdvance::by_itself(&refund, work.now) else { return Ok(false) };
-                Ok(report(work, &tenant, refund, step.report()).await?.0)
+                let owner = work.owner(tenant).await?;
+                Ok(report(work, &owner, refund, step.report()).await?.0)
             })
         })
         .await
@@ -55,24 +53,20 @@ impl App {
 /// Reports on a refund as the processor; returns whether it changed, and the refund as it is then.
 pub(super) async fn report(
     work: &mut Work<'_>,
-    tenant: &Tenant,
+    owner: &Owner,
     refund: Refund,
     mut reported: Map<String, Value>,
 ) -> Result<(bool, Refund), Refusal> {
     reported.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
     let request = RefundReportRequest::read(&Value::Object(reported))?;
-    refund::reports::report(work, tenant, refund, &request.report).await
+    refund::reports::report(work, owner, refund, &request.report).await
 }
 
 /// Reports as the processor that the refund is processing, then that it is completed.
-pub(super) async fn complete(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    mut refund: Refund,
-) -> Result<(), Refusal> {
+pub(super) async fn complete(work: &mut Work<'_>, owner: &Owner, mut refund: Refund) -> Result<(), Refusal> {
     for to in ["processing", "completed"] {
         let reported = RefundAdvance::read(&json!({ "to": to }))?.report();
-        (_, refund) = report(work, tenant, refund, reported).await?;
+        (_, refund) = report(work, owner, refund, reported).await?;
     }
     Ok(())
 }

@@ -8,15 +8,14 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::demo_story::{Story, story};
 use authority_domain::sandbox::requests::SeedRequest;
-use authority_store::StoreError;
-use authority_store::tx::{KeyScope, Tx};
+use authority_store::tx::KeyScope;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Owner, demo_story, run};
-use crate::app::{Answer, App, IdempotencyKey, Mutation};
+use super::demo_story;
+use crate::app::{Answer, App, IdempotencyKey, Mutation, Owner};
 
 /// What was created.
 #[derive(Clone, Serialize)]
@@ -57,7 +56,9 @@ impl App {
     ) -> Result<Answer, Refusal> {
         if self.is_known(&whose, &mutation).await? {
             // The request is answered again, or refused because its body differs; either way nothing is created.
-            return run(self, whose, mutation, |_, _, _| Box::pin(async { Err(Refusal::internal()) })).await;
+            return mutation
+                .for_owner(self, whose, None, |_, _| Box::pin(async { Err(Refusal::internal()) }))
+                .await;
         }
         let SeedRequest { orders, seed } = SeedRequest::read(&body)?;
         let (mut first, mut last) = (None, None);
@@ -70,7 +71,9 @@ impl App {
         let last_order_number = last.ok_or_else(Refusal::internal)?;
         let livemode = whose.tenant.livemode;
         let seeded = Seeded { livemode, seed, orders, first_order_number, last_order_number };
-        run(self, whose, mutation, move |_, _, _| Box::pin(async move { Answer::record(201, &seeded) })).await
+        mutation
+            .for_owner(self, whose, None, move |_, _| Box::pin(async move { Answer::record(201, &seeded) }))
+            .await
     }
 
     /// Whether the request's key already has an answer.
@@ -78,12 +81,8 @@ impl App {
         let Some(IdempotencyKey { key, .. }) = mutation.idempotency.clone() else { return Ok(false) };
         let scope = KeyScope::Merchant(whose.tenant.clone());
         let now = self.now();
-        self.store
-            .read(move |tx: &mut Tx| {
-                Box::pin(async move { Ok(tx.idempotency_get(&scope, &key, now).await?.is_some()) })
-            })
-            .await
-            .map_err(|error: StoreError| Refusal::from(error))
+        let read = self.read(move |tx| Box::pin(async move { tx.idempotency_get(&scope, &key, now).await }));
+        Ok(read.await?.is_some())
     }
 
     /// The `n`-th order of a seed.
@@ -102,13 +101,14 @@ impl App {
             *key = format!("{key} {n}");
         }
         let Story { basket, plot } = story(&whose.merchant.default_currency, &mut dice(seed, n));
-        let answer = run(self, whose.clone(), step, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let order_number = demo_story::play(work, &tenant, &merchant, &basket, plot).await?;
-                Answer::record(201, &StoryProgress { order_number })
+        let answer = step
+            .for_owner(self, whose.clone(), None, move |work, owner| {
+                Box::pin(async move {
+                    let order_number = demo_story::play(work, &owner, &basket, plot).await?;
+                    Answer::record(201, &StoryProgress { order_number })
+                })
             })
-        })
-        .await?;
+            .await?;
         let progress: StoryProgress = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
         Ok(progress.order_number)
     }

@@ -156,7 +156,8 @@ async fn end_period(app: &App, tenant: Tenant, id: SubscriptionId) -> Result<boo
             }
             let Some(report) = period_report(&before.record, time) else { return Ok(false) };
             let report = SubscriptionReportRequest::read(&report, work.now)?;
-            Ok(subscriptions::report(work, &tenant, before, report).await?.0)
+            let owner = work.owner(tenant).await?;
+            Ok(subscriptions::report(work, &owner, before, report).await?.0)
         })
     })
     .await

@@ -4,7 +4,7 @@
 //! keys and endpoints; connects the two as merchants do; and shares the order as the owner would. From there on
 //! only the merchant API is involved: the share is listed, its events are sent, and it is revoked like any other.
 
-use authority_domain::id::MerchantId;
+use authority_domain::id::{MerchantId, Named};
 use authority_domain::merchant::limits::Limits;
 use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
 use authority_domain::order::number::OrderNumber;
@@ -14,10 +14,8 @@ use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use serde_json::Value;
 
-use super::orders::find;
-use super::{Owner, run};
 use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, partner};
+use crate::app::{Answer, App, Mutation, Owner, partner};
 
 impl App {
     /// `POST /orders/:order/share`: shares the order with the merchant's counterpart; answers with the share.
@@ -28,28 +26,29 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        number: Option<OrderNumber>,
+        number: Named<OrderNumber>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let order = find(work, &tenant, number).await?;
-                let terms = read_share_terms(&body)?;
-                let connection = connected(work, &tenant, &merchant).await?;
-                let share =
-                    partner::shares::share(work, &tenant, &merchant, order, &connection, terms).await?;
-                Answer::record(201, &share)
+        let terms = read_share_terms(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let order =
+                        work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
+                    let terms = terms?;
+                    let connection = connected(work, &owner).await?;
+                    let share = partner::shares::share(work, &owner, order, &connection, terms).await?;
+                    Answer::record(201, &share)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 
 /// The active connection with the counterpart; both are created if they do not exist.
 async fn connected(
     work: &mut Work<'_>,
-    tenant: &Tenant,
-    merchant: &Merchant,
+    Owner { tenant, merchant }: &Owner,
 ) -> Result<PartnerConnection, Refusal> {
     let counterpart = counterpart(work, merchant).await?;
     if let Some(id) = work.tx.connection_between(tenant, &counterpart.id).await?

@@ -1,13 +1,13 @@
 //! Subscriptions in the sandbox: created and advanced (contract 3.8, 3.9 row 20, 6.3).
 
-use authority_domain::id::SubscriptionId;
+use authority_domain::id::{Named, SubscriptionId};
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::SubscriptionAdvance;
-use authority_domain::subscription::SubscriptionReportRequest;
+use authority_domain::subscription::{SubscriptionReportRequest, SubscriptionRequest};
 use serde_json::Value;
 
-use super::{AdvanceResult, Named, Owner, run};
-use crate::app::{Answer, App, Mutation, subscriptions};
+use crate::app::report_result::SubscriptionReportResult;
+use crate::app::{Answer, App, Mutation, Owner, subscriptions};
 
 impl App {
     /// `POST /subscriptions`: the operator's body.
@@ -20,13 +20,14 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        run(self, whose, mutation, move |work, tenant, merchant| {
-            Box::pin(async move {
-                let made = subscriptions::open(work, &tenant, &merchant, &body).await?.record;
-                Ok(Answer::record(201, &made)?.version(made.resource_version))
+        let request = SubscriptionRequest::read(&body, self.now());
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    Answer::of(201, &subscriptions::open(work, &owner, request?).await?.record)
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// `POST /subscriptions/:id/advance`.
@@ -37,26 +38,20 @@ impl App {
         &self,
         whose: Owner,
         mutation: Mutation,
-        id: Option<SubscriptionId>,
+        id: Named<SubscriptionId>,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let if_match = mutation.if_match;
-        run(self, whose, mutation, move |work, tenant, _| {
-            Box::pin(async move {
-                let missing = || Refusal::not_found("subscription");
-                let id = id.ok_or_else(missing)?;
-                let (owner, before) = work.tx.subscription_find(&id).await?.ok_or_else(missing)?;
-                if owner != tenant {
-                    return Err(missing());
-                }
-                Mutation::check_version(if_match, before.record.resource_version, false)?;
-                let reported = SubscriptionAdvance::read(&body)?.report();
-                let reported = SubscriptionReportRequest::read(&reported, work.now)?;
-                let (applied, after) = subscriptions::report(work, &tenant, before, reported).await?;
-                let result = AdvanceResult { applied, record: Named::Subscription(&after.record) };
-                Ok(Answer::record(200, &result)?.version(after.record.resource_version))
+        let advance = SubscriptionAdvance::read(&body);
+        mutation
+            .for_owner(self, whose, None, move |work, owner| {
+                Box::pin(async move {
+                    let before = subscriptions::find(work, &owner, id).await?;
+                    let reported = SubscriptionReportRequest::read(&advance?.report(), work.now)?;
+                    let (applied, after) = subscriptions::report(work, &owner, before, reported).await?;
+                    let subscription = &after.record;
+                    Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
+                })
             })
-        })
-        .await
+            .await
     }
 }

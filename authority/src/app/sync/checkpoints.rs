@@ -9,7 +9,6 @@ use authority_domain::sync::checkpoint::{
     Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
 };
 use authority_domain::tenant::Tenant;
-use authority_store::tx::KeyScope;
 use serde_json::Value;
 
 use crate::app::access::Caller;
@@ -28,11 +27,12 @@ impl App {
         mutation: Mutation,
         body: Value,
     ) -> Result<Answer, Refusal> {
-        let (app, tenant) = (self.clone(), caller.tenant.clone());
+        let (app, request) = (self.clone(), CheckpointRequest::read(&body));
         mutation
-            .run(self, KeyScope::Merchant(tenant.clone()), move |work| {
+            .for_caller(self, caller, None, move |work, owner| {
                 Box::pin(async move {
-                    let request = CheckpointRequest::read(&body)?;
+                    let tenant = owner.tenant;
+                    let request = request?;
                     let latest = work.tx.stream_range(&tenant).await?.latest;
                     let position = app.acknowledged_position(&tenant, &request, latest)?;
                     let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
@@ -67,9 +67,6 @@ impl App {
     }
 
     /// `GET /sync/checkpoints`: newest first. An empty `streams` means both.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn checkpoints_list(
         &self,
         caller: &Caller,

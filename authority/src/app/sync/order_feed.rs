@@ -7,8 +7,6 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::refusal::Refusal;
-use authority_store::StoreError;
-use authority_store::tx::Tx;
 
 use crate::app::App;
 use crate::app::access::Caller;
@@ -16,23 +14,18 @@ use crate::app::lists::{List, ListRequest, rows_wanted};
 
 impl App {
     /// `GET /sync/orders`: oldest change first, with `resume_cursor` on every page.
-    ///
-    /// # Errors
-    /// `invalid_cursor`.
     pub async fn order_feed(&self, caller: &Caller, request: &ListRequest) -> Result<List, Refusal> {
         let after = self.position(ListKind::SyncOrders, &caller.tenant, request)?.unwrap_or(0);
         let (tenant, wanted) = (caller.tenant.clone(), rows_wanted(request));
         let (latest, changes) = self
-            .store
-            .read_list(move |tx: &mut Tx| {
+            .read_list(move |tx| {
                 Box::pin(async move {
                     // Read before the rows: any later change then has a higher sequence.
                     let latest = tx.stream_range(&tenant).await?.latest;
-                    Ok::<_, StoreError>((latest, tx.orders_changed(&tenant, after, wanted).await?))
+                    Ok((latest, tx.orders_changed(&tenant, after, wanted).await?))
                 })
             })
-            .await
-            .map_err(Refusal::from)?;
+            .await?;
         let mut rows = Vec::with_capacity(changes.len());
         for change in &changes {
             rows.push((change.sequence, change.to_json().map_err(|_| Refusal::internal())?));

@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(command: Delivery, process: &mut Process<'_>) -> Resul
         DeliveryAction::Retry(retry) => {
             let answer = with_app(process, async |app| {
                 let mutation = by_command(app, "deliveries.retry");
-                app.delivery_retry(mutation, DeliveryId::parse(&retry.id), json!({})).await.map_err(refused)
+                app.delivery_retry(mutation, DeliveryId::named(&retry.id), json!({})).await.map_err(refused)
             })?;
             print_record(&answer.body, &SHOWN, retry.json, process)?;
         }

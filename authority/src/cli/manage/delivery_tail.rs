@@ -203,14 +203,15 @@ impl Watch<'_> {
 
     /// The attempts of a delivery after this one. None when the delivery is gone by now.
     async fn attempts_after(&mut self, id: &str, printed: i64) -> Result<Vec<Ended>, Failure> {
-        let Ok(found) = self.app.delivery_find(DeliveryId::parse(id)).await else { return Ok(Vec::new()) };
+        let Some(id) = DeliveryId::parse(id) else { return Ok(Vec::new()) };
+        let Ok(found) = self.app.delivery_find(id.clone()).await else { return Ok(Vec::new()) };
         let mut delivery = read(&found.body)?;
         let attempts = delivery.as_object_mut().and_then(|members| members.remove("attempts"));
         let number = |attempt: &Value| attempt.get("number").and_then(Value::as_i64).unwrap_or_default();
         let mut ended = Vec::new();
         for attempt in attempts.as_ref().and_then(Value::as_array).into_iter().flatten() {
             if number(attempt) > printed {
-                self.printed.insert(id.to_owned(), number(attempt));
+                self.printed.insert(id.to_string(), number(attempt));
                 ended.push((delivery.clone(), attempt.clone()));
             }
         }

@@ -131,8 +131,7 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
                 let (id, tenant) = owned(app, &list.id).await?;
                 let mut found = Vec::new();
                 let fetch = async |page| {
-                    app.undelivered_list(&tenant, Some(id.clone()), &page, filter.clone(), Reach::Request)
-                        .await
+                    app.undelivered_list(&tenant, Ok(id.clone()), &page, filter.clone(), Reach::Request).await
                 };
                 all_pages(fetch, |item| {
                     found.push(item.to_owned());
@@ -154,7 +153,7 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
                 let (id, tenant) = owned(app, &recover.id).await?;
                 let mutation = by_command(app, "webhook_endpoints.recover");
                 let holder = Holder::merchant(tenant);
-                app.endpoint_recover(holder, mutation, Some(id), body).await.map_err(refused)
+                app.endpoint_recover(holder, mutation, Ok(id), body).await.map_err(refused)
             })?;
             let shown: &[&str] =
                 if recover.dry_run { &["endpoint_id", "matched"] } else { &["id", "status", "matched"] };
@@ -174,7 +173,7 @@ fn time(option: &str, text: Option<&str>) -> Result<Option<Timestamp>, Failure> 
 async fn owned(app: &App, id: &str) -> Result<(EndpointId, Tenant), Failure> {
     let unknown = || Failure::Failed("there is no such webhook endpoint of a merchant".to_owned());
     let id = EndpointId::parse(id).ok_or_else(unknown)?;
-    let found = read(&app.endpoint_find(Some(id.clone())).await.map_err(refused)?.body)?;
+    let found = read(&app.endpoint_find(id.clone()).await.map_err(refused)?.body)?;
     let merchant = found.get("merchant_id").and_then(Value::as_str).and_then(MerchantId::parse);
     let livemode = found.get("livemode").and_then(Value::as_bool);
     let (Some(merchant_id), Some(livemode)) = (merchant, livemode) else { return Err(unknown()) };
@@ -190,7 +189,7 @@ fn switch(
     let body = json!({ "reason": one.reason });
     let answer = with_app(process, async |app| {
         let mutation = by_command(app, operation);
-        app.endpoint_switch(mutation, EndpointId::parse(&one.id), status, body).await.map_err(refused)
+        app.endpoint_switch(mutation, EndpointId::named(&one.id), status, body).await.map_err(refused)
     })?;
     print_record(&answer.body, &SHOWN, one.json, process)
 }

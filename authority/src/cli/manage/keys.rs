@@ -24,7 +24,7 @@ pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exi
             let mut found = Vec::new();
             with_app(process, async |app| {
                 let merchant = named_merchant(app, &list.merchant).await?;
-                let fetch = async |page| app.api_keys_list(&page, Some(merchant.clone())).await;
+                let fetch = async |page| app.api_keys_list(&page, Ok(merchant.clone())).await;
                 all_pages(fetch, |item| {
                     found.push(item.to_owned());
                     Ok(())
@@ -47,7 +47,7 @@ fn issue(issue: &KeyIssue, process: &Process<'_>) -> Result<Answer, Failure> {
     with_app(process, async |app| {
         let merchant = named_merchant(app, &issue.merchant).await?;
         let mutation = by_command(app, "api_keys.issue");
-        app.api_key_issue(mutation, Some(merchant), body).await.map_err(refused)
+        app.api_key_issue(mutation, Ok(merchant), body).await.map_err(refused)
     })
 }
 
@@ -55,7 +55,7 @@ fn rotate(rotate: &KeyRotate, process: &Process<'_>) -> Result<Answer, Failure> 
     let body = rotate.overlap_seconds.map_or_else(|| json!({}), |s| json!({ "overlap_seconds": s }));
     with_app(process, async |app| {
         let mutation = by_command(app, "api_keys.rotate");
-        app.api_key_rotate(mutation, KeyId::parse(&rotate.id), body).await.map_err(refused)
+        app.api_key_rotate(mutation, KeyId::named(&rotate.id), body).await.map_err(refused)
     })
 }
 
@@ -63,6 +63,6 @@ fn revoke(revoke: &Revoke, process: &Process<'_>) -> Result<Answer, Failure> {
     let body = json!({ "reason": revoke.reason });
     with_app(process, async |app| {
         let mutation = by_command(app, "api_keys.revoke");
-        app.api_key_revoke(mutation, KeyId::parse(&revoke.id), body).await.map_err(refused)
+        app.api_key_revoke(mutation, KeyId::named(&revoke.id), body).await.map_err(refused)
     })
 }

@@ -51,7 +51,7 @@ fn set(one: &OneMerchant, status: MerchantStatus, process: &Process<'_>) -> Resu
     with_app(process, async |app| {
         let id = named_merchant(app, &one.merchant).await?;
         let mutation = by_command(app, "merchants.update");
-        app.merchant_update(mutation, Some(id), json!({ "status": status })).await.map_err(refused)
+        app.merchant_update(mutation, Ok(id), json!({ "status": status })).await.map_err(refused)
     })
 }
 
@@ -73,9 +73,9 @@ fn set_limits(limits: &MerchantLimits, process: &Process<'_>) -> Result<Answer, 
     with_app(process, async |app| {
         let id = named_merchant(app, &limits.merchant).await?;
         if named.is_empty() {
-            return app.merchant_get(Some(id)).await.map_err(refused);
+            return app.merchant_get(id).await.map_err(refused);
         }
         let mutation = by_command(app, "merchants.update");
-        app.merchant_update(mutation, Some(id), json!({ "limits": named })).await.map_err(refused)
+        app.merchant_update(mutation, Ok(id), json!({ "limits": named })).await.map_err(refused)
     })
 }

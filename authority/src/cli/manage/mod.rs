@@ -85,7 +85,7 @@ fn by_command(app: &App, operation: &'static str) -> Mutation {
 async fn named_merchant(app: &App, name: &str) -> Result<MerchantId, Failure> {
     let unknown = || Failure::Failed("there is no such merchant".to_owned());
     if let Some(id) = MerchantId::parse(name) {
-        app.merchant_get(Some(id.clone())).await.map_err(refused)?;
+        app.merchant_get(id.clone()).await.map_err(refused)?;
         return Ok(id);
     }
     let filter = MerchantFilter { slug: Some(name.to_owned()), ..MerchantFilter::default() };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::args::{SandboxAction, SandboxCommand};
 use super::{by_command, named_merchant, print_record, refused, with_config};
-use crate::app::sandbox::Owner;
+use crate::app::Owner;
 use crate::cli::{Exit, Failure, Process};
 use crate::config::{Config, Sandbox};
 
@@ -20,7 +20,7 @@ pub(in crate::cli) fn run(command: SandboxCommand, process: &mut Process<'_>) ->
     }
     let answer = with_config(&config, async |app| {
         let id = named_merchant(app, &seed.merchant).await?;
-        let merchant = app.merchant_get(Some(id.clone())).await.map_err(refused)?;
+        let merchant = app.merchant_get(id.clone()).await.map_err(refused)?;
         let merchant: Merchant =
             serde_json::from_str(&merchant.body).map_err(|error| Failure::Failed(error.to_string()))?;
         let whose = Owner { tenant: Tenant { merchant_id: id, livemode: false }, merchant };

@@ -28,7 +28,7 @@ pub(super) fn routes() -> Router<AppState> {
 async fn change(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     act::<SignedIn, _>(state, request, id, Policy::Write, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.change", form);
-        let (id, body) = (Some(shown.endpoint.id.clone()), json!({ "url": form.text("url") }));
+        let (id, body) = (Ok(shown.endpoint.id.clone()), json!({ "url": form.text("url") }));
         let answer = visit.app.endpoint_change(visit.who.holder(&shown.owner), mutation, id, body).await?;
         let same = answer.version == Some(shown.endpoint.resource_version);
         Ok(if same && !answer.replayed { "unchanged" } else { "changed" })
@@ -60,5 +60,5 @@ async fn switch(
     status: EndpointStatus,
 ) -> Result<Answer, Refusal> {
     let body = json!({ "reason": form.text("reason") });
-    visit.app.endpoint_switch(mutation, Some(shown.endpoint.id), status, body).await
+    visit.app.endpoint_switch(mutation, Ok(shown.endpoint.id), status, body).await
 }

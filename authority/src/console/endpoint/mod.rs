@@ -84,7 +84,7 @@ async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Req
 
 /// The endpoint as the operator API reads it.
 async fn find(visit: &Visit, id: &str) -> Result<ShownEndpoint, Refusal> {
-    let answer = visit.app.endpoint_find(EndpointId::parse(id)).await?;
+    let answer = visit.app.endpoint_find(EndpointId::named(id)?).await?;
     let mut record: Value = read(&answer.body)?;
     let deleted_at = member(&record, "deleted_at");
     let owner = match MerchantId::parse(&member(&record, "merchant_id")) {

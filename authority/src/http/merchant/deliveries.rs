@@ -2,17 +2,15 @@
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::merchant::scope::Scope;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{ROWS, Segment, parsed, words};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
-use crate::http::list_query::{event_types, list_request_within};
+use crate::app::access::Caller;
+use crate::http::list_query::{event_types, words};
 use crate::http::operation;
 use crate::http::operation::{Operation, accepted, ok, page, text, time};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get(
@@ -52,39 +50,22 @@ const RETRY: Operation = Operation::post(
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
+    Routes::new()
+        .list(&LIST, filter, async |app, who: Caller, endpoint, list, filter| {
+            app.deliveries_list(&who, endpoint, &list, filter).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.delivery_get(&who, id).await)
+        .write(&RETRY, async |app, who: Caller, mutation, id, body| {
+            app.delivery_retry_own(&who, mutation, id, body).await
+        })
 }
 
-async fn deliveries_list(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let endpoint = parsed(endpoint, EndpointId::parse);
-        let filter = DeliveryFilter {
-            status: words::<DeliveryStatus>(&mut query, "status")?,
-            event_id: query.text("event_id")?,
-            event_types: event_types(&mut query, "event_type")?,
-            created_from: query.time("created_from")?,
-            created_to: query.time("created_to")?,
-        };
-        let list = list_request_within(query, ROWS, endpoint.as_ref().map(EndpointId::as_str))?;
-        app.deliveries_list(&who, endpoint, &list, filter).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<DeliveryFilter, Refusal> {
+    Ok(DeliveryFilter {
+        status: words::<DeliveryStatus>(query, "status")?,
+        event_id: query.text("event_id")?,
+        event_types: event_types(query, "event_type")?,
+        created_from: query.time("created_from")?,
+        created_to: query.time("created_to")?,
     })
-    .await
-}
-
-async fn delivery_get(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.delivery_get(&entered.who, parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn delivery_retry(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(delivery, DeliveryId::parse);
-        app.delivery_retry_own(&who, mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
 }

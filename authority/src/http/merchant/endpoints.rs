@@ -2,13 +2,9 @@
 
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::EndpointId;
 use authority_domain::merchant::scope::Scope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{ROWS, Segment, list_request, parsed};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
 use crate::http::operation::{self, Operation, accepted, created, ok, page};
 use crate::http::routes::Routes;
 
@@ -96,90 +92,28 @@ const TEST: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&LIST, endpoints_list)
-        .add(&CREATE, endpoint_create)
-        .add(&GET, endpoint_get)
-        .add(&CHANGE, endpoint_change)
-        .add(&DELETE, endpoint_delete)
-        .add(&ROTATE_SECRET, endpoint_rotate_secret)
-        .add(&RETIRE_SECRET, endpoint_retire_secret)
-        .add(&TEST, endpoint_test)
-}
-
-async fn endpoints_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let status = query.list::<EndpointStatus>("status")?;
-        let list = list_request(query, ROWS)?;
-        app.endpoints_list(&who, &list, status).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn endpoint_create(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.endpoint_create(&who, mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_get(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.endpoint_get(&entered.who, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_test(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_test(&who, mutation, &who.key_id, id, Some(body)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_change(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_change(&who, mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_delete(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, _) = entered.write()?;
-        app.endpoint_delete(&who, mutation, parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_rotate_secret(
-    State(state): State<AppState>,
-    endpoint: Segment,
-    request: Request,
-) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_rotate_secret(&who, mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_retire_secret(
-    State(state): State<AppState>,
-    endpoint: Segment,
-    request: Request,
-) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_retire_secret(&who, mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
+        .list(
+            &LIST,
+            |query| query.list("status"),
+            async |app, who: Caller, (), list, status| app.endpoints_list(&who, &list, status).await,
+        )
+        .write(&CREATE, async |app, who: Caller, mutation, (), body| {
+            app.endpoint_create(&who, mutation, body).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.endpoint_get(&who, id).await)
+        .write(&CHANGE, async |app, who: Caller, mutation, id, body| {
+            app.endpoint_change(&who, mutation, id, body).await
+        })
+        .write(&DELETE, async |app, who: Caller, mutation, id, _| {
+            app.endpoint_delete(&who, mutation, id).await
+        })
+        .write(&ROTATE_SECRET, async |app, who: Caller, mutation, id, body| {
+            app.endpoint_rotate_secret(&who, mutation, id, body).await
+        })
+        .write(&RETIRE_SECRET, async |app, who: Caller, mutation, id, body| {
+            app.endpoint_retire_secret(&who, mutation, id, body).await
+        })
+        .write(&TEST, async |app, who: Caller, mutation, id, body| {
+            app.endpoint_test(&who, mutation, &who.key_id, id, Some(body)).await
+        })
 }

@@ -1,16 +1,14 @@
 //! The event history (contract 4.1, 4.5, 4.9).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::merchant::scope::Scope;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{FEED_ROWS, Segment, list_request, parsed};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
 use crate::http::list_query::event_types;
 use crate::http::operation::{self, Operation, accepted, feed, ok, text, time};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get("/events", "events.list", "List events in order, oldest first.")
@@ -50,36 +48,21 @@ const REPLAY: Operation = Operation::post(
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, events_list).add(&GET, event_get).add(&REPLAY, event_replay)
+    Routes::new()
+        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.events_list(&who, &list, filter).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.event_get(&who, id).await)
+        .write(&REPLAY, async |app, who: Caller, mutation, id, body| {
+            app.event_replay(&who, mutation, id, body).await
+        })
 }
 
-async fn events_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = EventFilter {
-            types: event_types(&mut query, "type")?,
-            created_from: query.time("created_from")?,
-            created_to: query.time("created_to")?,
-            resource: query.text("resource")?,
-        };
-        let list = list_request(query, FEED_ROWS)?;
-        app.events_list(&who, &list, filter).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<EventFilter, Refusal> {
+    Ok(EventFilter {
+        types: event_types(query, "type")?,
+        created_from: query.time("created_from")?,
+        created_to: query.time("created_to")?,
+        resource: query.text("resource")?,
     })
-    .await
-}
-
-async fn event_get(State(state): State<AppState>, event: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.event_get(&entered.who, parsed(event, EventId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn event_replay(State(state): State<AppState>, event: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.event_replay(&who, mutation, parsed(event, EventId::parse), body).await.map(Reply::Answer)
-    })
-    .await
 }

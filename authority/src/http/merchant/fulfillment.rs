@@ -2,12 +2,8 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::order::number::OrderNumber;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, parsed};
-use crate::http::entry::{AppState, Reply, merchant};
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -28,14 +24,7 @@ const UPDATE: Operation = Operation::patch(
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&UPDATE, fulfillment_update)
-}
-
-async fn fulfillment_update(State(state): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let number = parsed(order, OrderNumber::parse);
-        app.fulfillment_update(&who, mutation, number, body).await.map(Reply::Answer)
+    Routes::new().write(&UPDATE, async |app, who: Caller, mutation, number, body| {
+        app.fulfillment_update(&who, mutation, number, body).await
     })
-    .await
 }

@@ -1,10 +1,8 @@
 //! Integration health (contract 2.12).
 
 use authority_domain::merchant::scope::Scope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use crate::http::entry::{AppState, Reply, merchant};
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -18,13 +16,5 @@ const GET: Operation = Operation::get(
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&GET, health_get)
-}
-
-async fn health_get(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.integration_health(&entered.who).await.map(Reply::Answer)
-    })
-    .await
+    Routes::new().read(&GET, async |app, who: Caller, ()| app.integration_health(&who).await)
 }

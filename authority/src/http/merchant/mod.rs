@@ -19,14 +19,7 @@ mod shipments;
 mod subscriptions;
 mod sync;
 
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
-
-use super::list_query::{FEED_ROWS, ROWS, list_request, list_request_within, words};
 use super::routes::Routes;
-
-/// A path segment; one that does not decode means that the record does not exist.
-pub(super) type Segment = Result<Path<String>, PathRejection>;
 
 /// The routes of the merchant API.
 pub fn routes() -> Routes {
@@ -47,8 +40,4 @@ pub fn routes() -> Routes {
         .merge(subscriptions::routes())
         .merge(sync::routes())
         .below("/v1/merchant")
-}
-
-pub(super) fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
-    segment.ok().and_then(|Path(text)| parse(&text))
 }

@@ -1,17 +1,13 @@
 //! Shares of orders, and the orders that partners share (contract 4.1, 4.14).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{ConnectionId, ShareId};
+use authority_domain::id::ConnectionId;
 use authority_domain::list_filter::ShareFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::partner::share::ShareStatus;
 use authority_domain::refusal::Refusal;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{ROWS, Segment, list_request, parsed};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, created, id, ok, page, text, words};
 use crate::http::query::Query;
 use crate::http::routes::Routes;
@@ -64,11 +60,19 @@ const SEEN: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&SHARE, share_create)
-        .add(&LIST, shares_list)
-        .add(&REVOKE, share_revoke)
-        .add(&SEEN_LIST, partner_orders_list)
-        .add(&SEEN, partner_order_get)
+        .write(&SHARE, async |app, who: Caller, mutation, number, body| {
+            app.share_create(&who, mutation, number, body).await
+        })
+        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.shares_list(&who, &list, filter).await
+        })
+        .write(&REVOKE, async |app, who: Caller, mutation, id, body| {
+            app.share_revoke(&who, mutation, id, body).await
+        })
+        .list(&SEEN_LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.partner_orders_list(&who, &list, filter).await
+        })
+        .read(&SEEN, async |app, who: Caller, id| app.partner_order_get(&who, id).await)
 }
 
 /// The filters of both lists.
@@ -79,49 +83,4 @@ fn filter(query: &mut Query) -> Result<ShareFilter, Refusal> {
         status: query.list("status")?,
         order_number: query.text("order_number")?,
     })
-}
-
-async fn share_create(State(state): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let number = parsed(order, OrderNumber::parse);
-        app.share_create(&who, mutation, number, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn shares_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = filter(&mut query)?;
-        let list = list_request(query, ROWS)?;
-        app.shares_list(&who, &list, filter).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn share_revoke(State(state): State<AppState>, share: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.share_revoke(&who, mutation, parsed(share, ShareId::parse), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn partner_orders_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = filter(&mut query)?;
-        let list = list_request(query, ROWS)?;
-        app.partner_orders_list(&who, &list, filter).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn partner_order_get(State(state): State<AppState>, share: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.partner_order_get(&entered.who, parsed(share, ShareId::parse)).await.map(Reply::Answer)
-    })
-    .await
 }

@@ -6,14 +6,11 @@ use authority_domain::merchant::scope::Scope;
 use authority_domain::order::OrderStatus;
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::refusal::Refusal;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
+use crate::http::list_query::words;
 use crate::http::operation::{self, Operation, ok, page, text, time};
 use crate::http::query::Query;
 use crate::http::routes::Routes;
@@ -40,27 +37,25 @@ const GET: Operation = Operation::get("/orders/{order}", "orders.get", "Read an 
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, orders_list).add(&GET, order_get)
+    Routes::new()
+        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.orders_list(&who.tenant, &list, filter).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.order_get(&who, id).await)
 }
 
-async fn orders_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = OrderFilter {
-            status: words::<OrderStatus>(&mut query, "status")?,
-            payment_status: words::<PaymentStatus>(&mut query, "payment_status")?,
-            fulfillment_status: words::<FulfillmentStatus>(&mut query, "fulfillment_status")?,
-            created_from: query.time("created_from")?,
-            created_to: query.time("created_to")?,
-            updated_from: query.time("updated_from")?,
-            updated_to: query.time("updated_to")?,
-            customer_reference: query.text("customer_reference")?,
-            external_name: external_name(&mut query)?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.orders_list(&who.tenant, &list, filter).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<OrderFilter, Refusal> {
+    Ok(OrderFilter {
+        status: words::<OrderStatus>(query, "status")?,
+        payment_status: words::<PaymentStatus>(query, "payment_status")?,
+        fulfillment_status: words::<FulfillmentStatus>(query, "fulfillment_status")?,
+        created_from: query.time("created_from")?,
+        created_to: query.time("created_to")?,
+        updated_from: query.time("updated_from")?,
+        updated_to: query.time("updated_to")?,
+        customer_reference: query.text("customer_reference")?,
+        external_name: external_name(query)?,
     })
-    .await
 }
 
 /// `external_system` and `external_id`, which are only valid together.
@@ -74,12 +69,4 @@ fn external_name(query: &mut Query) -> Result<Option<ExternalName>, Refusal> {
     };
     let detail = "external_system and external_id are given together.";
     Err(Refusal::new(ErrorCode::InvalidParameter, detail).param(missing))
-}
-
-async fn order_get(State(state): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.order_get(&entered.who, parsed(order, OrderNumber::parse)).await.map(Reply::Answer)
-    })
-    .await
 }

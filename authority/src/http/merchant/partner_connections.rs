@@ -1,16 +1,14 @@
 //! Partner connections (contract 4.1, 4.14).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::ConnectionId;
 use authority_domain::list_filter::ConnectionFilter;
 use authority_domain::merchant::scope::Scope;
 use authority_domain::partner::connection::{ConnectionDirection, ConnectionStatus};
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{ROWS, Segment, list_request, parsed};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, created, ok, page, words};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get(
@@ -67,52 +65,21 @@ const REVOKE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&LIST, connections_list)
-        .add(&CREATE, connection_create)
-        .add(&ACCEPT, connection_accept)
-        .add(&GET, connection_get)
-        .add(&REVOKE, connection_revoke)
+        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.connections_list(&who, &list, filter).await
+        })
+        .write(&CREATE, async |app, who: Caller, mutation, (), body| {
+            app.connection_create(&who, mutation, body).await
+        })
+        .write(&ACCEPT, async |app, who: Caller, mutation, (), body| {
+            app.connection_accept(&who, mutation, body).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.connection_get(&who, id).await)
+        .write(&REVOKE, async |app, who: Caller, mutation, id, body| {
+            app.connection_revoke(&who, mutation, id, body).await
+        })
 }
 
-async fn connections_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = ConnectionFilter { status: query.list("status")?, direction: query.list("direction")? };
-        let list = list_request(query, ROWS)?;
-        app.connections_list(&who, &list, filter).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn connection_create(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.connection_create(&who, mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn connection_accept(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.connection_accept(&who, mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn connection_get(State(state): State<AppState>, connection: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.connection_get(&entered.who, parsed(connection, ConnectionId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn connection_revoke(State(state): State<AppState>, connection: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(connection, ConnectionId::parse);
-        app.connection_revoke(&who, mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
+fn filter(query: &mut Query) -> Result<ConnectionFilter, Refusal> {
+    Ok(ConnectionFilter { status: query.list("status")?, direction: query.list("direction")? })
 }

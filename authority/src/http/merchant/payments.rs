@@ -1,16 +1,14 @@
 //! Payments (contract 4.1, 4.5).
 
-use authority_domain::id::PaymentId;
 use authority_domain::list_filter::PaymentFilter;
 use authority_domain::merchant::scope::Scope;
 use authority_domain::payment::PaymentStatus;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
-use crate::http::list_query::flag;
+use crate::app::access::Caller;
+use crate::http::list_query::{flag, words};
 use crate::http::operation::{self, Operation, ok, page, text, time};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get("/payments", "payments.list", "List payments, newest first.")
@@ -30,29 +28,19 @@ const GET: Operation = Operation::get("/payments/{payment}", "payments.get", "Re
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, payments_list).add(&GET, payment_get)
+    Routes::new()
+        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.payments_list(&who, &list, filter).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.payment_get(&who, id).await)
 }
 
-async fn payments_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = PaymentFilter {
-            order_number: query.text("order_number")?,
-            status: words::<PaymentStatus>(&mut query, "status")?,
-            late: flag(&mut query, "late")?,
-            created_from: query.time("created_from")?,
-            created_to: query.time("created_to")?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.payments_list(&who, &list, filter).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<PaymentFilter, Refusal> {
+    Ok(PaymentFilter {
+        order_number: query.text("order_number")?,
+        status: words::<PaymentStatus>(query, "status")?,
+        late: flag(query, "late")?,
+        created_from: query.time("created_from")?,
+        created_to: query.time("created_to")?,
     })
-    .await
-}
-
-async fn payment_get(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.payment_get(&entered.who, parsed(payment, PaymentId::parse)).await.map(Reply::Answer)
-    })
-    .await
 }

@@ -1,16 +1,14 @@
 //! The events that an endpoint missed, and their recovery (contract 15.1, 15.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{EndpointId, RecoveryId};
 use authority_domain::merchant::scope::Scope;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{ROWS, Segment, parsed};
+use crate::app::access::Caller;
 use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
-use crate::http::list_query::{event_types, list_request_within};
+use crate::http::list_query::event_types;
 use crate::http::operation::{self, Operation, accepted, ok, page, time};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const UNDELIVERED: Operation = Operation::get(
@@ -57,49 +55,22 @@ const CANCEL: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&UNDELIVERED, undelivered_list)
-        .add(&RECOVER, endpoint_recover)
-        .add(&GET, recovery_get)
-        .add(&CANCEL, recovery_cancel)
+        .list(&UNDELIVERED, filter, async |app, who: Caller, endpoint, list, filter| {
+            app.undelivered_list(&who.tenant, endpoint, &list, filter, Reach::Request).await
+        })
+        .write(&RECOVER, async |app, who: Caller, mutation, id, body| {
+            app.endpoint_recover(&who, mutation, id, body).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.recovery_get(&who, id).await)
+        .write(&CANCEL, async |app, who: Caller, mutation, id, body| {
+            app.recovery_cancel(&who, mutation, id, body).await
+        })
 }
 
-async fn undelivered_list(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let endpoint = parsed(endpoint, EndpointId::parse);
-        let filter = UndeliveredFilter {
-            since: query.time("since")?,
-            until: query.time("until")?,
-            types: event_types(&mut query, "type")?,
-        };
-        let list = list_request_within(query, ROWS, endpoint.as_ref().map(EndpointId::as_str))?;
-        app.undelivered_list(&who.tenant, endpoint, &list, filter, Reach::Request).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<UndeliveredFilter, Refusal> {
+    Ok(UndeliveredFilter {
+        since: query.time("since")?,
+        until: query.time("until")?,
+        types: event_types(query, "type")?,
     })
-    .await
-}
-
-async fn endpoint_recover(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_recover(&who, mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn recovery_get(State(state): State<AppState>, recovery: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.recovery_get(&entered.who, parsed(recovery, RecoveryId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn recovery_cancel(State(state): State<AppState>, recovery: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(recovery, RecoveryId::parse);
-        app.recovery_cancel(&who, mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
 }

@@ -1,17 +1,15 @@
 //! Refunds (contract 4.1, 4.5, 4.8).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::RefundId;
 use authority_domain::list_filter::RefundFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::refund::RefundStatus;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
+use crate::http::list_query::words;
 use crate::http::operation::{self, Operation, created, ok, page, text, time};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const REQUEST: Operation = Operation::post(
@@ -51,38 +49,22 @@ const GET: Operation = Operation::get("/refunds/{refund}", "refunds.get", "Read 
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&REQUEST, refund_request).add(&LIST, refunds_list).add(&GET, refund_get)
+    Routes::new()
+        .write(&REQUEST, async |app, who: Caller, mutation, number, body| {
+            app.refund_request(&who, mutation, number, body).await
+        })
+        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.refunds_list(&who, &list, filter).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.refund_get(&who, id).await)
 }
 
-async fn refund_request(State(state): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let number = parsed(order, OrderNumber::parse);
-        app.refund_request(&who, mutation, number, body).await.map(Reply::Answer)
+fn filter(query: &mut Query) -> Result<RefundFilter, Refusal> {
+    Ok(RefundFilter {
+        order_number: query.text("order_number")?,
+        payment_id: query.text("payment_id")?,
+        status: words::<RefundStatus>(query, "status")?,
+        created_from: query.time("created_from")?,
+        created_to: query.time("created_to")?,
     })
-    .await
-}
-
-async fn refunds_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = RefundFilter {
-            order_number: query.text("order_number")?,
-            payment_id: query.text("payment_id")?,
-            status: words::<RefundStatus>(&mut query, "status")?,
-            created_from: query.time("created_from")?,
-            created_to: query.time("created_to")?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.refunds_list(&who, &list, filter).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn refund_get(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.refund_get(&entered.who, parsed(refund, RefundId::parse)).await.map(Reply::Answer)
-    })
-    .await
 }

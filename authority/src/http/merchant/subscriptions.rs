@@ -1,15 +1,14 @@
 //! Subscriptions (contract 4.1, 4.5).
 
-use authority_domain::id::SubscriptionId;
 use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::merchant::scope::Scope;
+use authority_domain::refusal::Refusal;
 use authority_domain::subscription::SubscriptionStatus;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{ROWS, Segment, list_request, parsed, words};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
+use crate::http::list_query::words;
 use crate::http::operation::{self, Operation, ok, page, text, time};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation =
@@ -30,33 +29,18 @@ const GET: Operation =
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, subscriptions_list).add(&GET, subscription_get)
+    Routes::new()
+        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+            app.subscriptions_list(&who, &list, filter).await
+        })
+        .read(&GET, async |app, who: Caller, id| app.subscription_get(&who, id).await)
 }
 
-async fn subscriptions_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let filter = SubscriptionFilter {
-            status: words::<SubscriptionStatus>(&mut query, "status")?,
-            customer_reference: query.text("customer_reference")?,
-            created_from: query.time("created_from")?,
-            created_to: query.time("created_to")?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.subscriptions_list(&who, &list, filter).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<SubscriptionFilter, Refusal> {
+    Ok(SubscriptionFilter {
+        status: words::<SubscriptionStatus>(query, "status")?,
+        customer_reference: query.text("customer_reference")?,
+        created_from: query.time("created_from")?,
+        created_to: query.time("created_to")?,
     })
-    .await
-}
-
-async fn subscription_get(
-    State(state): State<AppState>,
-    subscription: Segment,
-    request: Request,
-) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        let id = parsed(subscription, SubscriptionId::parse);
-        app.subscription_get(&entered.who, id).await.map(Reply::Answer)
-    })
-    .await
 }

@@ -2,13 +2,13 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::scope::Scope;
+use authority_domain::refusal::Refusal;
 use authority_domain::sync::checkpoint::CheckpointStream;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{FEED_ROWS, ROWS, list_request, words};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, merchant};
+use crate::app::access::Caller;
+use crate::http::list_query::{nothing, words};
 use crate::http::operation::{self, Operation, feed, ok, page, text};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const ORDERS: Operation = Operation::get(
@@ -45,35 +45,15 @@ const ACKNOWLEDGE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&ORDERS, order_feed)
-        .add(&CHECKPOINTS, checkpoints_list)
-        .add(&ACKNOWLEDGE, checkpoint_acknowledge)
+        .list(&ORDERS, nothing, async |app, who: Caller, (), list, ()| app.order_feed(&who, &list).await)
+        .list(&CHECKPOINTS, filter, async |app, who: Caller, (), list, (streams, name)| {
+            app.checkpoints_list(&who, &list, streams, name).await
+        })
+        .write(&ACKNOWLEDGE, async |app, who: Caller, mutation, (), body| {
+            app.checkpoint_acknowledge(&who, mutation, body).await
+        })
 }
 
-async fn order_feed(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, query, .. } = entered;
-        let list = list_request(query, FEED_ROWS)?;
-        app.order_feed(&who, &list).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn checkpoints_list(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let AuthorizedRequest { who, mut query, .. } = entered;
-        let streams = words::<CheckpointStream>(&mut query, "stream")?;
-        let name = query.text("name")?;
-        let list = list_request(query, ROWS)?;
-        app.checkpoints_list(&who, &list, streams, name).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn checkpoint_acknowledge(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.checkpoint_acknowledge(&who, mutation, body).await.map(Reply::Answer)
-    })
-    .await
+fn filter(query: &mut Query) -> Result<(Vec<String>, Option<String>), Refusal> {
+    Ok((words::<CheckpointStream>(query, "stream")?, query.text("name")?))
 }

@@ -1,16 +1,13 @@
 //! The operator's alerts (contract 3.4, 3.5, 6.2).
 
 use authority_domain::alert::{AlertCode, AlertStatus};
-use authority_domain::id::AlertId;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{Segment, parsed};
+use crate::app::access::Operator;
 use crate::app::alerts::AlertFilter;
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, operator};
-use crate::http::list_query::{ROWS, list_request};
 use crate::http::operation::{Operation, ok, page, words};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get("/alerts", "alerts.list", "List the platform's alerts, newest first.")
@@ -30,27 +27,16 @@ const CLOSE: Operation =
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, alerts_list).add(&CLOSE, alert_close)
+    Routes::new()
+        .list(&LIST, filter, async |app, _: Operator, (), list, filter| app.alerts_list(&list, filter).await)
+        .write(&CLOSE, async |app, _: Operator, mutation, id, body| app.alert_close(mutation, id, body).await)
 }
 
-async fn alerts_list(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let AuthorizedRequest { mut query, .. } = entered;
-        let codes = query.list("code")?;
-        let mut status: Vec<AlertStatus> = query.list("status")?;
-        if status.is_empty() {
-            status.push(AlertStatus::Open);
-        }
-        let list = list_request(query, ROWS)?;
-        app.alerts_list(&list, AlertFilter { codes, status }).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn alert_close(State(state): State<AppState>, alert: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.alert_close(mutation, parsed(alert, AlertId::parse), body).await.map(Reply::Answer)
-    })
-    .await
+fn filter(query: &mut Query) -> Result<AlertFilter, Refusal> {
+    let codes = query.list("code")?;
+    let mut status: Vec<AlertStatus> = query.list("status")?;
+    if status.is_empty() {
+        status.push(AlertStatus::Open);
+    }
+    Ok(AlertFilter { codes, status })
 }

@@ -1,14 +1,10 @@
 //! API keys (contract 2.11, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, parsed};
-use crate::http::entry::{AppState, Reply, operator};
-use crate::http::list_query::{ROWS, list_request_within};
+use crate::app::access::Operator;
+use crate::http::list_query::nothing;
 use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
@@ -47,42 +43,16 @@ const REVOKE: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&LIST, api_keys_list)
-        .add(&ISSUE, api_key_issue)
-        .add(&ROTATE, api_key_rotate)
-        .add(&REVOKE, api_key_revoke)
-}
-
-async fn api_keys_list(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let merchant = parsed(merchant, MerchantId::parse);
-        let list = list_request_within(entered.query, ROWS, merchant.as_ref().map(MerchantId::as_str))?;
-        app.api_keys_list(&list, merchant).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn api_key_issue(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let merchant = parsed(merchant, MerchantId::parse);
-        app.api_key_issue(mutation, merchant, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn api_key_rotate(State(state): State<AppState>, key: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.api_key_rotate(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn api_key_revoke(State(state): State<AppState>, key: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.api_key_revoke(mutation, parsed(key, KeyId::parse), body).await.map(Reply::Answer)
-    })
-    .await
+        .list(&LIST, nothing, async |app, _: Operator, merchant, list, ()| {
+            app.api_keys_list(&list, merchant).await
+        })
+        .write(&ISSUE, async |app, _: Operator, mutation, merchant, body| {
+            app.api_key_issue(mutation, merchant, body).await
+        })
+        .write(&ROTATE, async |app, _: Operator, mutation, id, body| {
+            app.api_key_rotate(mutation, id, body).await
+        })
+        .write(&REVOKE, async |app, _: Operator, mutation, id, body| {
+            app.api_key_revoke(mutation, id, body).await
+        })
 }

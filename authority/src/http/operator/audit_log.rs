@@ -2,13 +2,12 @@
 
 use authority_domain::audit_log::Author;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
+use crate::app::access::Operator;
 use crate::app::audit_log::AuditFilter;
-use crate::http::entry::{AppState, Reply, operator};
-use crate::http::list_query::{ROWS, list_request};
 use crate::http::operation::{Operation, page, text, time};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation =
@@ -24,24 +23,20 @@ const LIST: Operation =
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, audit_log_list)
+    Routes::new().list(&LIST, filter, async |app, _: Operator, (), list, filter| {
+        app.audit_log_list(&list, filter).await
+    })
 }
 
-async fn audit_log_list(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let mut query = entered.query;
-        let filter = AuditFilter {
-            author: query.parsed(
-                "key_id",
-                "the id of an operator key or portal session, or cli",
-                Author::parse,
-            )?,
-            resource_id: query.text("resource_id")?,
-            created_from: query.time("created_from")?,
-            created_to: query.time("created_to")?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.audit_log_list(&list, filter).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<AuditFilter, Refusal> {
+    Ok(AuditFilter {
+        author: query.parsed(
+            "key_id",
+            "the id of an operator key or portal session, or cli",
+            Author::parse,
+        )?,
+        resource_id: query.text("resource_id")?,
+        created_from: query.time("created_from")?,
+        created_to: query.time("created_to")?,
     })
-    .await
 }

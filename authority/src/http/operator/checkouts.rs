@@ -2,14 +2,10 @@
 
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::CheckoutId;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, TenantSegments, parsed, tenant};
+use crate::app::access::Operator;
 use crate::app::checkout::end::CheckoutAction;
-use crate::http::entry::{AppState, Reply, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -59,52 +55,19 @@ const COMPLETE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&OPEN, checkout_open)
-        .add(&GET, checkout_get)
-        .add(&CANCEL, checkout_cancel)
-        .add(&EXPIRE, checkout_expire)
-        .add(&COMPLETE, checkout_complete)
-}
-
-async fn checkout_open(
-    State(state): State<AppState>,
-    segments: TenantSegments,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.checkout_open(mutation, tenant(segments), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn checkout_get(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.checkout_get(parsed(checkout, CheckoutId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn checkout_cancel(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
-    let action = CheckoutAction::End(CheckoutEnd::Cancelled);
-    end(state, action, checkout, request).await
-}
-
-async fn checkout_expire(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
-    let action = CheckoutAction::End(CheckoutEnd::Expired);
-    end(state, action, checkout, request).await
-}
-
-async fn checkout_complete(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
-    end(state, CheckoutAction::Complete, checkout, request).await
-}
-
-async fn end(state: AppState, action: CheckoutAction, checkout: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let checkout = parsed(checkout, CheckoutId::parse);
-        app.checkout_end(mutation, checkout, action, body).await.map(Reply::Answer)
-    })
-    .await
+        .write(&OPEN, async |app, _: Operator, mutation, tenant, body| {
+            app.checkout_open(mutation, tenant, body).await
+        })
+        .read(&GET, async |app, _: Operator, id| app.checkout_get(id).await)
+        .write(&CANCEL, async |app, _: Operator, mutation, id, body| {
+            let how = CheckoutAction::End(CheckoutEnd::Cancelled);
+            app.checkout_end(mutation, id, how, body).await
+        })
+        .write(&EXPIRE, async |app, _: Operator, mutation, id, body| {
+            let how = CheckoutAction::End(CheckoutEnd::Expired);
+            app.checkout_end(mutation, id, how, body).await
+        })
+        .write(&COMPLETE, async |app, _: Operator, mutation, id, body| {
+            app.checkout_end(mutation, id, CheckoutAction::Complete, body).await
+        })
 }

@@ -2,16 +2,16 @@
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
+use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{Segment, mode_filter, parsed};
+use super::mode_filter;
+use crate::app::access::Operator;
 use crate::app::delivery::operator::AllDeliveriesFilter;
-use crate::http::entry::{AppState, Reply, operator};
-use crate::http::list_query::{ROWS, list_request, words};
+use crate::http::list_query::words;
 use crate::http::operation::{self, Operation, accepted, id, mode, ok, page};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation =
@@ -47,37 +47,22 @@ const RETRY: Operation = Operation::post(
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&LIST, deliveries_list).add(&GET, delivery_get).add(&RETRY, delivery_retry)
+    Routes::new()
+        .list(&LIST, filter, async |app, _: Operator, (), list, filter| {
+            app.all_deliveries_list(&list, filter).await
+        })
+        .read(&GET, async |app, _: Operator, id| app.delivery_find(id).await)
+        .write(&RETRY, async |app, _: Operator, mutation, id, body| {
+            app.delivery_retry(mutation, id, body).await
+        })
 }
 
-async fn deliveries_list(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let mut query = entered.query;
-        let filter = AllDeliveriesFilter {
-            merchant_id: query.parsed("merchant", "a merchant's id", MerchantId::parse)?,
-            livemode: mode_filter(&mut query)?,
-            endpoint_id: query.parsed("endpoint_id", "an endpoint's id", EndpointId::parse)?,
-            status: words::<DeliveryStatus>(&mut query, "status")?,
-            event_id: query.parsed("event_id", "an event's id", EventId::parse)?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.all_deliveries_list(&list, filter).await.map(Reply::List)
+fn filter(query: &mut Query) -> Result<AllDeliveriesFilter, Refusal> {
+    Ok(AllDeliveriesFilter {
+        merchant_id: query.parsed("merchant", "a merchant's id", MerchantId::parse)?,
+        livemode: mode_filter(query)?,
+        endpoint_id: query.parsed("endpoint_id", "an endpoint's id", EndpointId::parse)?,
+        status: words::<DeliveryStatus>(query, "status")?,
+        event_id: query.parsed("event_id", "an event's id", EventId::parse)?,
     })
-    .await
-}
-
-async fn delivery_get(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.delivery_find(parsed(delivery, DeliveryId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn delivery_retry(State(state): State<AppState>, delivery: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.delivery_retry(mutation, parsed(delivery, DeliveryId::parse), body).await.map(Reply::Answer)
-    })
-    .await
 }

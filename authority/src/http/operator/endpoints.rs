@@ -2,13 +2,9 @@
 
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::EndpointId;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, parsed};
-use crate::http::entry::{AppState, Reply, operator};
+use crate::app::access::Operator;
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -102,96 +98,26 @@ const OUTBOX: Operation = Operation::get("/outbox", "outbox.get", "Show the deli
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&GET, endpoint_get)
-        .add(&UPDATE, endpoint_update)
-        .add(&DISABLE, endpoint_disable)
-        .add(&ENABLE, endpoint_enable)
-        .add(&SINK_GET, sink_get)
-        .add(&SINK_CREATE, sink_create)
-        .add(&SINK_CHANGE, sink_change)
-        .add(&SINK_DELETE, sink_delete)
-        .add(&SINK_ROTATE_SECRET, sink_rotate_secret)
-        .add(&OUTBOX, outbox)
-}
-
-async fn endpoint_get(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.endpoint_find(parsed(endpoint, EndpointId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_update(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.endpoint_limit(mutation, parsed(endpoint, EndpointId::parse), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_disable(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_switch(mutation, id, EndpointStatus::Disabled, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn endpoint_enable(State(state): State<AppState>, endpoint: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let id = parsed(endpoint, EndpointId::parse);
-        app.endpoint_switch(mutation, id, EndpointStatus::Enabled, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn sink_get(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.sink_get().await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn sink_create(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.sink_create(mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn sink_change(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.sink_change(mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn sink_delete(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, _) = entered.write()?;
-        app.sink_delete(mutation).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn sink_rotate_secret(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.sink_rotate_secret(mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn outbox(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.outbox().await.map(Reply::Answer)
-    })
-    .await
+        .read(&GET, async |app, _: Operator, id| app.endpoint_find(id).await)
+        .write(&UPDATE, async |app, _: Operator, mutation, id, body| {
+            app.endpoint_limit(mutation, id, body).await
+        })
+        .write(&DISABLE, async |app, _: Operator, mutation, id, body| {
+            app.endpoint_switch(mutation, id, EndpointStatus::Disabled, body).await
+        })
+        .write(&ENABLE, async |app, _: Operator, mutation, id, body| {
+            app.endpoint_switch(mutation, id, EndpointStatus::Enabled, body).await
+        })
+        .read(&SINK_GET, async |app, _: Operator, ()| app.sink_get().await)
+        .write(&SINK_CREATE, async |app, _: Operator, mutation, (), body| {
+            app.sink_create(mutation, body).await
+        })
+        .write(&SINK_CHANGE, async |app, _: Operator, mutation, (), body| {
+            app.sink_change(mutation, body).await
+        })
+        .write(&SINK_DELETE, async |app, _: Operator, mutation, (), _| app.sink_delete(mutation).await)
+        .write(&SINK_ROTATE_SECRET, async |app, _: Operator, mutation, (), body| {
+            app.sink_rotate_secret(mutation, body).await
+        })
+        .read(&OUTBOX, async |app, _: Operator, ()| app.outbox().await)
 }

@@ -1,17 +1,15 @@
 //! Merchants (contract 2.16, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::MerchantId;
 use authority_domain::merchant::MerchantStatus;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{Segment, parsed};
+use crate::app::access::Operator;
 use crate::app::merchant::manage::MerchantFilter;
-use crate::http::entry::{AppState, Reply, operator};
-use crate::http::list_query::{ROWS, list_request, words};
+use crate::http::list_query::words;
 use crate::http::operation::{self, Operation, created, ok, page, text};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get("/merchants", "merchants.list", "List merchants, newest first.")
@@ -52,45 +50,18 @@ const UPDATE: Operation = Operation::patch(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&LIST, merchants_list)
-        .add(&CREATE, merchant_create)
-        .add(&GET, merchant_get)
-        .add(&UPDATE, merchant_update)
+        .list(&LIST, filter, async |app, _: Operator, (), list, filter| {
+            app.merchants_list(&list, filter).await
+        })
+        .write(&CREATE, async |app, _: Operator, mutation, (), body| {
+            app.merchant_create(mutation, body).await
+        })
+        .read(&GET, async |app, _: Operator, merchant| app.merchant_get(merchant).await)
+        .write(&UPDATE, async |app, _: Operator, mutation, merchant, body| {
+            app.merchant_update(mutation, merchant, body).await
+        })
 }
 
-async fn merchants_list(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let mut query = entered.query;
-        let filter = MerchantFilter {
-            status: words::<MerchantStatus>(&mut query, "status")?,
-            slug: query.text("slug")?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.merchants_list(&list, filter).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn merchant_create(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.merchant_create(mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn merchant_get(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.merchant_get(parsed(merchant, MerchantId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn merchant_update(State(state): State<AppState>, merchant: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.merchant_update(mutation, parsed(merchant, MerchantId::parse), body).await.map(Reply::Answer)
-    })
-    .await
+fn filter(query: &mut Query) -> Result<MerchantFilter, Refusal> {
+    Ok(MerchantFilter { status: words::<MerchantStatus>(query, "status")?, slug: query.text("slug")? })
 }

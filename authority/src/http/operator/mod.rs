@@ -20,11 +20,9 @@ mod refunds;
 mod shipments;
 mod subscriptions;
 
-use authority_domain::id::MerchantId;
 use authority_domain::refusal::Refusal;
-use authority_domain::tenant::{Mode, Tenant};
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use authority_domain::tenant::Mode;
+use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
@@ -34,13 +32,6 @@ use super::operation::{Operation, plain};
 use super::problem::Problem;
 use super::query::Query;
 use super::routes::Routes;
-
-/// A path segment; one that does not decode means that the record does not exist.
-type Segment = Result<Path<String>, PathRejection>;
-/// `{merchant}/{mode}`.
-type TenantSegments = Result<Path<(String, String)>, PathRejection>;
-/// `{merchant}/{mode}` and one of that merchant's records.
-type RecordSegments = Result<Path<(String, String, String)>, PathRejection>;
 
 const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "Check whether the process runs.")
     .answers(&[plain("text/plain; charset=utf-8", "The process runs.")]);
@@ -74,27 +65,6 @@ pub fn routes() -> Routes {
         .merge(documents::of_the_operator())
         .add(&HEALTHZ, async || (StatusCode::OK, "ok\n"))
         .add(&READYZ, readyz)
-}
-
-fn parsed<T>(segment: Segment, parse: fn(&str) -> Option<T>) -> Option<T> {
-    segment.ok().and_then(|Path(text)| parse(&text))
-}
-
-/// The tenant in a path. One that does not parse means that the merchant does not exist.
-fn tenant(segments: TenantSegments) -> Option<Tenant> {
-    let Path((merchant, mode)) = segments.ok()?;
-    tenant_of(&merchant, &mode)
-}
-
-fn tenant_of(merchant: &str, mode: &str) -> Option<Tenant> {
-    let livemode = Mode::parse(mode)? == Mode::Live;
-    Some(Tenant { merchant_id: MerchantId::parse(merchant)?, livemode })
-}
-
-/// The tenant in a path, and a record of it.
-fn tenant_and<T>(segments: RecordSegments, parse: fn(&str) -> Option<T>) -> (Option<Tenant>, Option<T>) {
-    let Ok(Path((merchant, mode, record))) = segments else { return (None, None) };
-    (tenant_of(&merchant, &mode), parse(&record))
 }
 
 /// The filter `mode`: whether live; `None` when not given.

@@ -2,13 +2,9 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::order::number::OrderNumber;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{RecordSegments, TenantSegments, tenant, tenant_and};
+use crate::app::access::Operator;
 use crate::app::order::changes::OrderAction;
-use crate::http::entry::{AppState, Reply, operator};
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -65,56 +61,17 @@ const CANCEL: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&INGEST, order_ingest)
-        .add(&READ, order_get)
-        .add(&EDIT, order_edit)
-        .add(&CONFIRM, order_confirm)
-        .add(&CANCEL, order_cancel)
-}
-
-async fn order_ingest(State(state): State<AppState>, segments: TenantSegments, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.order_ingest(mutation, tenant(segments), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn order_get(State(state): State<AppState>, segments: RecordSegments, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        let (tenant, number) = tenant_and(segments, OrderNumber::parse);
-        app.order_read(tenant, number).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn order_edit(State(state): State<AppState>, segments: RecordSegments, request: Request) -> Response {
-    change(state, OrderAction::Edit, segments, request).await
-}
-
-async fn order_confirm(
-    State(state): State<AppState>,
-    segments: RecordSegments,
-    request: Request,
-) -> Response {
-    change(state, OrderAction::Confirm, segments, request).await
-}
-
-async fn order_cancel(State(state): State<AppState>, segments: RecordSegments, request: Request) -> Response {
-    change(state, OrderAction::Cancel, segments, request).await
-}
-
-async fn change(
-    state: AppState,
-    action: OrderAction,
-    segments: RecordSegments,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let (tenant, number) = tenant_and(segments, OrderNumber::parse);
-        app.order_change(mutation, tenant, number, action, body).await.map(Reply::Answer)
-    })
-    .await
+        .write(&INGEST, async |app, _: Operator, mutation, tenant, body| {
+            app.order_ingest(mutation, tenant, body).await
+        })
+        .read(&READ, async |app, _: Operator, (tenant, number)| app.order_read(tenant, number).await)
+        .write(&EDIT, async |app, _: Operator, mutation, (tenant, number), body| {
+            app.order_change(mutation, tenant, number, OrderAction::Edit, body).await
+        })
+        .write(&CONFIRM, async |app, _: Operator, mutation, (tenant, number), body| {
+            app.order_change(mutation, tenant, number, OrderAction::Confirm, body).await
+        })
+        .write(&CANCEL, async |app, _: Operator, mutation, (tenant, number), body| {
+            app.order_change(mutation, tenant, number, OrderAction::Cancel, body).await
+        })
 }

@@ -1,17 +1,15 @@
 //! Payments and processors' reports (contract 3.5, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::PaymentId;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::payment::PaymentStatus;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use authority_domain::refusal::Refusal;
 
-use super::{Segment, TenantSegments, parsed, tenant};
+use crate::app::access::Operator;
 use crate::app::payment::read::AllPaymentsFilter;
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, operator};
-use crate::http::list_query::{ROWS, flag, list_request, words};
+use crate::http::list_query::{flag, words};
 use crate::http::operation::{self, Operation, created, ok, page};
+use crate::http::query::Query;
 use crate::http::routes::Routes;
 
 const START: Operation = Operation::post(
@@ -79,60 +77,21 @@ const REFUND: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&START, payment_start)
-        .add(&LIST, payments_list)
-        .add(&GET, payment_find)
-        .add(&REPORT, payment_report)
-        .add(&REFUND, payment_refund)
+        .write(&START, async |app, _: Operator, mutation, tenant, body| {
+            app.payment_start(mutation, tenant, body).await
+        })
+        .list(&LIST, filter, async |app, _: Operator, (), list, filter| {
+            app.payments_everywhere(&list, filter).await
+        })
+        .read(&GET, async |app, _: Operator, id| app.payment_find(id).await)
+        .write(&REPORT, async |app, _: Operator, mutation, payment, body| {
+            app.payment_report(mutation, payment, body).await
+        })
+        .write(&REFUND, async |app, _: Operator, mutation, payment, body| {
+            app.refund_request_of_payment(mutation, payment, body).await
+        })
 }
 
-async fn payments_list(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let AuthorizedRequest { mut query, .. } = entered;
-        let filter = AllPaymentsFilter {
-            status: words::<PaymentStatus>(&mut query, "status")?,
-            late: flag(&mut query, "late")?,
-        };
-        let list = list_request(query, ROWS)?;
-        app.payments_everywhere(&list, filter).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn payment_find(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.payment_find(parsed(payment, PaymentId::parse)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn payment_refund(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let payment = parsed(payment, PaymentId::parse);
-        app.refund_request_of_payment(mutation, payment, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn payment_start(
-    State(state): State<AppState>,
-    segments: TenantSegments,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.payment_start(mutation, tenant(segments), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn payment_report(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let payment = parsed(payment, PaymentId::parse);
-        app.payment_report(mutation, payment, body).await.map(Reply::Answer)
-    })
-    .await
+fn filter(query: &mut Query) -> Result<AllPaymentsFilter, Refusal> {
+    Ok(AllPaymentsFilter { status: words::<PaymentStatus>(query, "status")?, late: flag(query, "late")? })
 }

@@ -2,11 +2,8 @@
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{TenantSegments, tenant};
-use crate::http::entry::{AppState, Reply, operator};
+use crate::app::access::Operator;
 use crate::http::operation::{Operation, created};
 use crate::http::routes::Routes;
 
@@ -30,17 +27,7 @@ const CREATE: Operation = Operation::post(
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&CREATE, portal_session_create)
-}
-
-async fn portal_session_create(
-    State(state): State<AppState>,
-    segments: TenantSegments,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        let (operator, mutation, body) = entered.write()?;
-        app.portal_session_create(mutation, operator.key_id, tenant(segments), body).await.map(Reply::Answer)
+    Routes::new().write(&CREATE, async |app, operator: Operator, mutation, tenant, body| {
+        app.portal_session_create(mutation, operator.key_id, tenant, body).await
     })
-    .await
 }

@@ -1,16 +1,10 @@
 //! Refunds: requested by the platform, processed and reported by its payment adapter (contract 3.6, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::RefundId;
 use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::refund::RefundStatus;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{RecordSegments, Segment, parsed, tenant_and};
-use crate::http::entry::{AppState, AuthorizedRequest, Reply, operator};
-use crate::http::list_query::{ROWS, list_request};
+use crate::app::access::Operator;
 use crate::http::operation::{self, Operation, created, ok, page};
 use crate::http::routes::Routes;
 
@@ -60,47 +54,16 @@ const REPORT: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&REQUEST, refund_request)
-        .add(&LIST, refunds_list)
-        .add(&GET, refund_find)
-        .add(&REPORT, refund_report)
-}
-
-async fn refund_request(
-    State(state): State<AppState>,
-    segments: RecordSegments,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let (tenant, number) = tenant_and(segments, OrderNumber::parse);
-        app.refund_request_for(mutation, tenant, number, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn refund_report(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.refund_report(mutation, parsed(refund, RefundId::parse), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn refunds_list(State(state): State<AppState>, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let AuthorizedRequest { mut query, .. } = entered;
-        let status = query.list("status")?;
-        let list = list_request(query, ROWS)?;
-        app.refunds_everywhere(&list, status).await.map(Reply::List)
-    })
-    .await
-}
-
-async fn refund_find(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.refund_find(parsed(refund, RefundId::parse)).await.map(Reply::Answer)
-    })
-    .await
+        .write(&REQUEST, async |app, _: Operator, mutation, (tenant, number), body| {
+            app.refund_request_for(mutation, tenant, number, body).await
+        })
+        .list(
+            &LIST,
+            |query| query.list("status"),
+            async |app, _: Operator, (), list, status| app.refunds_everywhere(&list, status).await,
+        )
+        .read(&GET, async |app, _: Operator, id| app.refund_find(id).await)
+        .write(&REPORT, async |app, _: Operator, mutation, id, body| {
+            app.refund_report(mutation, id, body).await
+        })
 }

@@ -1,13 +1,9 @@
 //! Carriers' reports (contract 3.7, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::ShipmentId;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, parsed};
-use crate::http::entry::{AppState, Reply, operator};
+use crate::app::access::Operator;
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -24,14 +20,7 @@ const REPORT: Operation = Operation::post(
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&REPORT, shipment_report)
-}
-
-async fn shipment_report(State(state): State<AppState>, shipment: Segment, request: Request) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let shipment = parsed(shipment, ShipmentId::parse);
-        app.shipment_report(mutation, shipment, body).await.map(Reply::Answer)
+    Routes::new().write(&REPORT, async |app, _: Operator, mutation, shipment, body| {
+        app.shipment_report(mutation, shipment, body).await
     })
-    .await
 }

@@ -1,13 +1,9 @@
 //! Subscriptions (contract 3.8, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::SubscriptionId;
 use authority_domain::merchant::scope::OperatorScope;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, TenantSegments, parsed, tenant};
-use crate::http::entry::{AppState, Reply, operator};
+use crate::app::access::Operator;
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -40,42 +36,12 @@ const REPORT: Operation = Operation::post(
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&OPEN, subscription_open).add(&GET, subscription_get).add(&REPORT, subscription_report)
-}
-
-async fn subscription_open(
-    State(state): State<AppState>,
-    segments: TenantSegments,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        app.subscription_open(mutation, tenant(segments), body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn subscription_report(
-    State(state): State<AppState>,
-    subscription: Segment,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        let (_, mutation, body) = entered.write()?;
-        let id = parsed(subscription, SubscriptionId::parse);
-        app.subscription_report(mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn subscription_get(
-    State(state): State<AppState>,
-    subscription: Segment,
-    request: Request,
-) -> Response {
-    operator(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.subscription_find(parsed(subscription, SubscriptionId::parse)).await.map(Reply::Answer)
-    })
-    .await
+    Routes::new()
+        .write(&OPEN, async |app, _: Operator, mutation, tenant, body| {
+            app.subscription_open(mutation, tenant, body).await
+        })
+        .read(&GET, async |app, _: Operator, id| app.subscription_find(id).await)
+        .write(&REPORT, async |app, _: Operator, mutation, id, body| {
+            app.subscription_report(mutation, id, body).await
+        })
 }

@@ -2,13 +2,9 @@
 //! 6.3).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{PaymentId, RefundId, ShipmentId, SubscriptionId};
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, parsed};
-use crate::app::sandbox::Owner;
-use crate::http::entry::{AppState, Reply, merchant};
+use crate::app::Owner;
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -68,57 +64,19 @@ const SUBSCRIPTION: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&PAYMENT, payment_advance)
-        .add(&REFUND, refund_advance)
-        .add(&SHIPMENT, shipment_advance)
-        .add(&SUBSCRIPTION_OPEN, subscription_open)
-        .add(&SUBSCRIPTION, subscription_advance)
-}
-
-async fn payment_advance(State(state): State<AppState>, payment: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(payment, PaymentId::parse);
-        app.sandbox_payment_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn refund_advance(State(state): State<AppState>, refund: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(refund, RefundId::parse);
-        app.sandbox_refund_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn shipment_advance(State(state): State<AppState>, shipment: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(shipment, ShipmentId::parse);
-        app.sandbox_shipment_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn subscription_open(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.sandbox_subscription_open(Owner::of(&who), mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn subscription_advance(
-    State(state): State<AppState>,
-    subscription: Segment,
-    request: Request,
-) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(subscription, SubscriptionId::parse);
-        app.sandbox_subscription_advance(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
+        .write(&PAYMENT, async |app, who: Caller, mutation, id, body| {
+            app.sandbox_payment_advance(Owner::of(&who), mutation, id, body).await
+        })
+        .write(&REFUND, async |app, who: Caller, mutation, id, body| {
+            app.sandbox_refund_advance(Owner::of(&who), mutation, id, body).await
+        })
+        .write(&SHIPMENT, async |app, who: Caller, mutation, id, body| {
+            app.sandbox_shipment_advance(Owner::of(&who), mutation, id, body).await
+        })
+        .write(&SUBSCRIPTION_OPEN, async |app, who: Caller, mutation, (), body| {
+            app.sandbox_subscription_open(Owner::of(&who), mutation, body).await
+        })
+        .write(&SUBSCRIPTION, async |app, who: Caller, mutation, id, body| {
+            app.sandbox_subscription_advance(Owner::of(&who), mutation, id, body).await
+        })
 }

@@ -2,13 +2,9 @@
 
 use authority_domain::checkout::CheckoutEnd;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::CheckoutId;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, parsed};
-use crate::app::sandbox::Owner;
-use crate::http::entry::{AppState, Reply, merchant};
+use crate::app::Owner;
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -50,42 +46,16 @@ const EXPIRE: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&OPEN, checkout_open)
-        .add(&PAY, checkout_pay)
-        .add(&CANCEL, checkout_cancel)
-        .add(&EXPIRE, checkout_expire)
-}
-
-async fn checkout_open(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.sandbox_checkout_open(Owner::of(&who), mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn checkout_pay(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(checkout, CheckoutId::parse);
-        app.sandbox_checkout_pay(Owner::of(&who), mutation, id, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn checkout_cancel(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
-    checkout_end(state, checkout, CheckoutEnd::Cancelled, request).await
-}
-
-async fn checkout_expire(State(state): State<AppState>, checkout: Segment, request: Request) -> Response {
-    checkout_end(state, checkout, CheckoutEnd::Expired, request).await
-}
-
-async fn checkout_end(state: AppState, checkout: Segment, how: CheckoutEnd, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let id = parsed(checkout, CheckoutId::parse);
-        app.sandbox_checkout_end(Owner::of(&who), mutation, id, how, body).await.map(Reply::Answer)
-    })
-    .await
+        .write(&OPEN, async |app, who: Caller, mutation, (), body| {
+            app.sandbox_checkout_open(Owner::of(&who), mutation, body).await
+        })
+        .write(&PAY, async |app, who: Caller, mutation, id, body| {
+            app.sandbox_checkout_pay(Owner::of(&who), mutation, id, body).await
+        })
+        .write(&CANCEL, async |app, who: Caller, mutation, id, body| {
+            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Cancelled, body).await
+        })
+        .write(&EXPIRE, async |app, who: Caller, mutation, id, body| {
+            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Expired, body).await
+        })
 }

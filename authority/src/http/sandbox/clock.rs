@@ -1,10 +1,7 @@
 //! The clock of a test merchant (contract 6.3).
 
-use axum::extract::{Request, State};
-use axum::response::Response;
-
-use crate::app::sandbox::Owner;
-use crate::http::entry::{AppState, Reply, merchant};
+use crate::app::Owner;
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, ok};
 use crate::http::routes::Routes;
 
@@ -27,21 +24,10 @@ const ADVANCE: Operation =
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&GET, get).add(&ADVANCE, advance)
-}
-
-async fn get(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        entered.query.finish()?;
-        app.sandbox_clock_get(Owner::of(&entered.who)).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn advance(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.sandbox_clock_advance(Owner::of(&who), mutation, body).await.map(Reply::Answer)
-    })
-    .await
+    Routes::new().read(&GET, async |app, who: Caller, ()| app.sandbox_clock_get(Owner::of(&who)).await).write(
+        &ADVANCE,
+        async |app, who: Caller, mutation, (), body| {
+            app.sandbox_clock_advance(Owner::of(&who), mutation, body).await
+        },
+    )
 }

@@ -10,7 +10,6 @@ mod clock;
 mod orders;
 mod seed;
 
-use super::merchant::{Segment, parsed};
 use super::routes::Routes;
 
 /// The routes of the sandbox.

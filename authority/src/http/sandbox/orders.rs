@@ -1,13 +1,9 @@
 //! Orders: ingested, paid, cancelled, shared (contract 6.3, 3.9 rows 7, 7a and 8).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::order::number::OrderNumber;
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use super::{Segment, parsed};
-use crate::app::sandbox::Owner;
-use crate::http::entry::{AppState, Reply, merchant};
+use crate::app::Owner;
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, created, ok};
 use crate::http::routes::Routes;
 
@@ -53,43 +49,16 @@ const SHARE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .add(&INGEST, order_ingest)
-        .add(&PAY, order_pay)
-        .add(&CANCEL, order_cancel)
-        .add(&SHARE, order_share)
-}
-
-async fn order_ingest(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.sandbox_order_ingest(Owner::of(&who), mutation, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn order_pay(State(state): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_pay(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn order_cancel(State(state): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_cancel(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
-    })
-    .await
-}
-
-async fn order_share(State(state): State<AppState>, order: Segment, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        let number = parsed(order, OrderNumber::parse);
-        app.sandbox_order_share(Owner::of(&who), mutation, number, body).await.map(Reply::Answer)
-    })
-    .await
+        .write(&INGEST, async |app, who: Caller, mutation, (), body| {
+            app.sandbox_order_ingest(Owner::of(&who), mutation, body).await
+        })
+        .write(&PAY, async |app, who: Caller, mutation, number, body| {
+            app.sandbox_order_pay(Owner::of(&who), mutation, number, body).await
+        })
+        .write(&CANCEL, async |app, who: Caller, mutation, number, body| {
+            app.sandbox_order_cancel(Owner::of(&who), mutation, number, body).await
+        })
+        .write(&SHARE, async |app, who: Caller, mutation, number, body| {
+            app.sandbox_order_share(Owner::of(&who), mutation, number, body).await
+        })
 }

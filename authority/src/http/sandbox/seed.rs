@@ -1,10 +1,7 @@
 //! Demonstration data (contract 6.3).
 
-use axum::extract::{Request, State};
-use axum::response::Response;
-
-use crate::app::sandbox::Owner;
-use crate::http::entry::{AppState, Reply, merchant};
+use crate::app::Owner;
+use crate::app::access::Caller;
 use crate::http::operation::{Operation, created};
 use crate::http::routes::Routes;
 
@@ -18,13 +15,7 @@ const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Create demonst
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().add(&SEED, seed)
-}
-
-async fn seed(State(state): State<AppState>, request: Request) -> Response {
-    merchant(state, request, async |app, entered| {
-        let (who, mutation, body) = entered.write()?;
-        app.sandbox_seed(Owner::of(&who), mutation, body).await.map(Reply::Answer)
+    Routes::new().write(&SEED, async |app, who: Caller, mutation, (), body| {
+        app.sandbox_seed(Owner::of(&who), mutation, body).await
     })
-    .await
 }

@@ -54,10 +54,7 @@ where
         let shown = W::endpoint(&visit, &id).await?;
         match form_of(&visit, &form, shown).await {
             Ok(what) => Ok(done(&W::SITE.links.record("endpoints", &id), what)),
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -70,7 +67,7 @@ async fn retire<W: KeepsEndpoints>(
 ) -> Response {
     act::<W, _>(state, request, id, Policy::Write, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.retire_secret", form);
-        let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id));
+        let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
         visit.app.endpoint_retire_secret(holder, mutation, id, json!({})).await.map(|_| "retired")
     })
     .await
@@ -83,7 +80,7 @@ async fn test<W: KeepsEndpoints>(
 ) -> Response {
     act::<W, _>(state, request, id, Policy::Delivery, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.test", form);
-        let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id));
+        let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
         let by = visit.who.credential();
         visit.app.endpoint_test(holder, mutation, by, id, None).await.map(|_| "tested")
     })
@@ -100,10 +97,7 @@ async fn rotate<W: KeepsEndpoints>(
         let shown = W::endpoint(&visit, &id).await?;
         match rotated(&visit, &form, &shown).await {
             Ok(answer) => secret_page(&visit, &answer, "rotated"),
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -139,7 +133,7 @@ async fn rotated<W: KeepsEndpoints>(
         Refusal::member("/overlap_hours", MemberCode::OutOfRange, "Must be a number from 0 to 720.")
     })?;
     let body = json!({ "overlap_seconds": hours * 3600, "force": form.text("force") == "yes" });
-    let (holder, id) = (visit.who.holder(&shown.owner), Some(shown.endpoint.id.clone()));
+    let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id.clone()));
     let mutation = visit.mutation("endpoints.rotate_secret", form);
     visit.app.endpoint_rotate_secret(holder, mutation, id, body).await
 }

@@ -65,12 +65,9 @@ async fn delete<W: KeepsEndpoints>(
     submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
         let holder = W::holder_of(&visit, &id).await?;
         let mutation = visit.mutation("endpoints.delete", &form);
-        match visit.app.endpoint_delete(holder, mutation, EndpointId::parse(&id)).await {
+        match visit.app.endpoint_delete(holder, mutation, EndpointId::named(&id)).await {
             Ok(_) => Ok(done(&W::after_deletion(&id), "deleted")),
-            Err(refusal) => {
-                visit.refused(refusal);
-                page(&visit, &id).await
-            }
+            Err(refusal) => page(visit.refused(refusal), &id).await,
         }
     })
     .await

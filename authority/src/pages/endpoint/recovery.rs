@@ -65,7 +65,7 @@ async fn count<W: KeepsEndpoints>(
     submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
         let shown = W::endpoint(&visit, &id).await?;
         let holder = visit.who.holder(&shown.owner);
-        let endpoint = Some(shown.endpoint.id.clone());
+        let endpoint = Ok(shown.endpoint.id.clone());
         match visit.app.recovery_count_first(holder, endpoint, &body(&form, true)).await {
             Ok(answer) => {
                 let found: Value = read(&answer.body)?;
@@ -79,10 +79,7 @@ async fn count<W: KeepsEndpoints>(
                     complete: found.get("complete") == Some(&Value::Bool(true)),
                 })
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -98,7 +95,7 @@ async fn recover<W: KeepsEndpoints>(
         let mutation = visit.mutation("endpoints.recover", &form);
         let begun = visit
             .app
-            .endpoint_recover(visit.who.holder(&owner), mutation, Some(endpoint.id), body(&form, false))
+            .endpoint_recover(visit.who.holder(&owner), mutation, Ok(endpoint.id), body(&form, false))
             .await;
         match begun {
             Ok(answer) => {
@@ -107,10 +104,7 @@ async fn recover<W: KeepsEndpoints>(
                 let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
                 Ok(done(&path, "recovering"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -124,17 +118,14 @@ async fn cancel<W: KeepsEndpoints>(
     submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
         let ShownEndpoint { owner, .. } = W::endpoint(&visit, &id).await?;
         let mutation = visit.mutation("recoveries.cancel", &form);
-        let named = RecoveryId::parse(&recovery);
+        let named = RecoveryId::named(&recovery);
         match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named, json!({})).await {
             Ok(_) => {
                 let recovery = encoded(&recovery);
                 let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
                 Ok(done(&path, "recovery-cancelled"))
             }
-            Err(refusal) => {
-                visit.refused(refusal);
-                W::endpoint_page(&visit, &id, Some(&form)).await
-            }
+            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
         }
     })
     .await
@@ -146,11 +137,11 @@ pub(super) async fn progress<W: KeepsEndpoints>(
     shown: &ShownEndpoint,
 ) -> Result<Option<Progress>, Refusal> {
     let Some(id) = RecoveryId::parse(visit.asked("recovery")) else { return Ok(None) };
-    let answer = visit.app.recovery_get(visit.who.holder(&shown.owner), Some(id)).await?;
+    let answer = visit.app.recovery_get(visit.who.holder(&shown.owner), id).await?;
     let found: Value = read(&answer.body)?;
     let text = |name: &str| member(&found, name);
     if text("endpoint_id") != shown.endpoint.id.as_str() {
-        return Err(Refusal::not_found("recovery"));
+        return Err(RecoveryId::missing());
     }
     let number = |name: &str| found.get(name).and_then(Value::as_i64).unwrap_or(0);
     Ok(Some(Progress {

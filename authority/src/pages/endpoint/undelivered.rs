@@ -65,7 +65,7 @@ pub(super) async fn newest<W: Visitor>(
     shown: &ShownEndpoint,
     request: &ListRequest,
 ) -> Result<(Table, Option<String>), Refusal> {
-    let id = Some(shown.endpoint.id.clone());
+    let id = Ok(shown.endpoint.id.clone());
     let filter = UndeliveredFilter::default();
     let found = visit.app.undelivered_list(&shown.owner, id, request, filter, Reach::Page).await?;
     let List { items, next_cursor, .. } = found;

@@ -16,8 +16,7 @@ async fn statuses(api: &Api, id: &str) -> Vec<(String, Value)> {
 }
 
 async fn an_endpoint_changes_under_its_version(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "changing").await;
+    let (_authority, merchant) = Merchant::on(database, "changing").await;
     let api = &merchant.api;
     let id = merchant.endpoint("http://127.0.0.1:9/a", &["*"]).await.id;
     let body = json!({ "url": "http://127.0.0.1:9/b", "enabled_events": ["order.*"], "description": "new",
@@ -171,28 +170,9 @@ async fn a_deleted_endpoint_is_gone_and_its_place_is_free(database: Database) {
     delete(api, &text(&made, "id")).send().await.expect(200);
 }
 
-/// The history stays for the operator: rows of the deleted endpoint are kept.
-async fn a_deleted_endpoints_waiting_deliveries_are_cancelled(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
-    let receiver = Receiver::start(|_| Answer::status(500)).await;
-    let merchant = Merchant::create(&authority, "history").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    merchant.checkout().await;
-    tests::eventually::eventually("an outcome", async || {
-        (merchant.endpoint_now(&endpoint).await["health"]["consecutive_failures"] == 1).then_some(())
-    })
-    .await;
-    delete(&merchant.api, &endpoint.id).send().await.expect(200);
-    authority.nothing_pending().await;
-    let sql = "DELETE FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE status = 'cancelled' \
-               AND failure_reason = 'endpoint_deleted')";
-    assert_eq!(tests::damage::damage(authority.database_url(), sql).await, 1, "the row that is kept");
-}
-
 on_both_databases!(
     an_endpoint_changes_under_its_version,
     strict_merchants_name_the_version,
     a_disabled_endpoint_gets_nothing_and_catches_up_with_nothing,
     a_deleted_endpoint_is_gone_and_its_place_is_free,
-    a_deleted_endpoints_waiting_deliveries_are_cancelled,
 );

@@ -6,7 +6,7 @@ use http::Method;
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::http::{Api, Reply};
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
@@ -62,8 +62,7 @@ async fn patch_sink(operator: &Api, body: &Value) -> Reply {
 }
 
 async fn it_is_shown_by_fingerprint_and_expiry_alone(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "shown").await;
+    let (_authority, merchant) = Merchant::on(database, "shown").await;
     let (api, operator) = (&merchant.api, &merchant.operator);
     let [first, second] = [Pair::until(2091), Pair::until(9999)];
     let plain = api.post("/webhook-endpoints", &json!({ "url": URL })).await.expect(201);
@@ -101,8 +100,7 @@ async fn it_is_shown_by_fingerprint_and_expiry_alone(database: Database) {
 }
 
 async fn what_no_delivery_could_show_is_refused(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "refused").await;
+    let (_authority, merchant) = Merchant::on(database, "refused").await;
     let api = &merchant.api;
     let [good, other, expired] = [Pair::until(2091), Pair::until(2091), Pair::until(2021)];
     let made = api.post("/webhook-endpoints", &json!({ "url": URL })).await.expect(201);
@@ -154,8 +152,7 @@ fn made_without_secret(mut made: Value) -> Value {
 /// What is set, replaced, refused and repeated is nowhere: not in an answer, the log, a file or the database, nor in
 /// what a command prints.
 async fn the_key_is_never_seen_again(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "unseen").await;
+    let (authority, merchant) = Merchant::on(database, "unseen").await;
     let (api, operator) = (&merchant.api, &merchant.operator);
     let pairs = [2091, 2092, 2021, 2093].map(Pair::until);
     let [first, second, expired, of_sink] = &pairs;

@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::json;
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::damage::damage;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
@@ -11,8 +11,7 @@ use tests::shop::shipments;
 use super::at;
 
 async fn a_reader_that_has_the_version_gets_no_body(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "cached").await;
+    let (_authority, merchant) = Merchant::on(database, "cached").await;
     let api = &merchant.api;
     let number = merchant.paid_order().await;
     let shipment = api.post(&shipments(&number), &json!({ "carrier": "dhl" })).await.expect(201);
@@ -56,8 +55,7 @@ async fn a_reader_that_has_the_version_gets_no_body(database: Database) {
 }
 
 async fn head_follows_get(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "heads").await;
+    let (_authority, merchant) = Merchant::on(database, "heads").await;
     let api = &merchant.api;
     let endpoint = at(&merchant.endpoint("http://127.0.0.1:9/a", &["webhook.test"]).await.id);
     let number = merchant.paid_order().await;
@@ -87,8 +85,7 @@ async fn head_follows_get(database: Database) {
 
 /// A position before what is kept is refused, and says where the history begins; every other one goes on.
 async fn an_old_cursor_has_expired(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "forgetful").await;
+    let (authority, merchant) = Merchant::on(database, "forgetful").await;
     let api = &merchant.api;
     let cursor = async |path: &str| text(&api.get(path).await.expect(200), "resume_cursor");
     let nothing = cursor("/events").await;

@@ -1,8 +1,5 @@
 //! Integration health (contract 2.12; acceptance A18).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::damage::damage;
@@ -93,51 +90,6 @@ async fn it_shows_nothing_all_good_and_a_backlog(database: Database) {
     merchant.api.get("/integration-health?limit=1").await.refused(400, "unknown_parameter");
 }
 
-async fn alerts_open_with_failures_and_close_with_success(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0,0,0")]).await;
-    let well = Arc::new(AtomicBool::new(false));
-    let is_well = Arc::clone(&well);
-    let receiver =
-        Receiver::start(move |_| Answer::status(if is_well.load(Ordering::Relaxed) { 200 } else { 500 }))
-            .await;
-    let merchant = Merchant::create(&authority, "ill").await;
-    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    merchant.checkout().await;
-    let ill = until(&merchant, "a delivery that failed", |health| health["outbox"]["failed_24h"] == 1).await;
-    assert_eq!(
-        (codes(&ill), &ill["status"]),
-        (vec!["deliveries_failed".into(), "endpoint_failing".into()], &json!("degraded"))
-    );
-    let row = &ill["endpoints"][0];
-    assert_eq!((&row["state"], &row["consecutive_failures"]), (&json!("degraded"), &json!(5)));
-    assert_eq!((&row["attempts_24h"], &row["failed_attempts_24h"]), (&json!(5), &json!(5)));
-    for alert in ill["alerts"].as_array().unwrap() {
-        assert_eq!(
-            (&alert["endpoint_id"], &alert["severity"], &alert["count"]),
-            (&json!(endpoint.id), &json!("warning"), &json!(1))
-        );
-        assert!(text(alert, "id").starts_with("alt_") && !text(alert, "message").contains("127.0.0.1"));
-    }
-    // It is counted as long as it goes on.
-    merchant.checkout().await;
-    let worse = until(&merchant, "another failure", |health| health["outbox"]["failed_24h"] == 2).await;
-    let failing =
-        worse["alerts"].as_array().unwrap().iter().find(|alert| alert["code"] == "endpoint_failing");
-    assert_eq!(failing.unwrap()["count"], 6);
-    // One success: the endpoint is well, the events are still missing.
-    well.store(true, Ordering::Relaxed);
-    let events = merchant.events().await;
-    let replay = async |event: &Value| {
-        merchant.api.post(&format!("/events/{}/replay", text(event, "id")), &json!({})).await.expect(202);
-    };
-    replay(&events[0]).await;
-    let better = until(&merchant, "a success", |health| health["endpoints"][0]["state"] == "healthy").await;
-    assert_eq!(codes(&better), ["deliveries_failed"]);
-    replay(&events[1]).await;
-    let well_again = until(&merchant, "no alert", |health| health["alerts"] == json!([])).await;
-    assert_eq!((&well_again["status"], &well_again["outbox"]["failed_24h"]), (&json!("healthy"), &json!(2)));
-}
-
 /// A receiver that answers 410 ends its endpoint; its merchant opens it again.
 async fn a_disabled_endpoint_is_an_alert_until_it_is_enabled(database: Database) {
     let authority = Authority::on(database, &[]).await;
@@ -190,7 +142,6 @@ async fn what_is_wrong_with_the_receivers_address_is_an_alert(database: Database
 
 on_both_databases!(
     it_shows_nothing_all_good_and_a_backlog,
-    alerts_open_with_failures_and_close_with_success,
     a_disabled_endpoint_is_an_alert_until_it_is_enabled,
     what_is_wrong_with_the_receivers_address_is_an_alert,
 );

@@ -1,8 +1,6 @@
 //! What merchants do with webhook endpoints and ask of deliveries (contract 2.8, 2.9, 2.12, 4.4, 4.9, 4.10), beyond
 //! the acceptance checks A14 to A18, with a real receiver, on both databases.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod changes;
 mod client_certificate;
 mod conditional;

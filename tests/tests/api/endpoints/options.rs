@@ -22,8 +22,7 @@ async fn patch_sink(operator: &Api, body: &Value) -> Reply {
 }
 
 async fn options_are_shown_wherever_the_endpoint_is(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "options").await;
+    let (_authority, merchant) = Merchant::on(database, "options").await;
     let (api, operator) = (&merchant.api, &merchant.operator);
     let plain = api.post("/webhook-endpoints", &json!({ "url": URL })).await.expect(201);
     assert_eq!(options(&plain), [&json!([]), &json!(null), &json!("standard")]);

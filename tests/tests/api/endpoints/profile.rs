@@ -3,7 +3,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::http::Reply;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
@@ -29,8 +29,7 @@ fn only_member(reply: &Reply, code: &str) -> Value {
 }
 
 async fn a_profile_is_chosen_once_and_shown_wherever_the_endpoint_is(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "profiles").await;
+    let (authority, merchant) = Merchant::on(database, "profiles").await;
     let api = &merchant.api;
     for body in [json!({ "url": URL }), json!({ "url": URL, "signature_profile": "service" })] {
         let made = api.post("/webhook-endpoints", &body).await.expect(201);
@@ -70,8 +69,7 @@ async fn a_profile_is_chosen_once_and_shown_wherever_the_endpoint_is(database: D
 }
 
 async fn another_profile_is_refused_and_none_can_be_changed(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "refused").await;
+    let (_authority, merchant) = Merchant::on(database, "refused").await;
     let api = &merchant.api;
     for (profile, code) in [
         (json!("standardwebhooks"), "invalid_value"),

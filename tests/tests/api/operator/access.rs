@@ -20,8 +20,7 @@ async fn operator_with(authority: &Authority, scopes: &[&str]) -> Api {
 
 #[tokio::test]
 async fn each_operation_needs_its_scope() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "scopes").await;
+    let (authority, merchant) = Merchant::alone("scopes").await;
     let keys = format!("/merchants/{}/api-keys", merchant.id);
     let one = format!("/merchants/{}", merchant.id);
     let operations = [
@@ -70,8 +69,7 @@ async fn each_operation_needs_its_scope() {
 
 #[tokio::test]
 async fn a_merchant_key_opens_nothing_and_a_query_must_be_known() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "stranger").await;
+    let (authority, merchant) = Merchant::alone("stranger").await;
     let operator = authority.operator();
     let lists = [
         "/merchants",

@@ -136,8 +136,7 @@ async fn a_rate_holds_for_the_next_request(database: Database) {
 }
 
 async fn a_merchant_has_as_many_endpoints_as_it_is_allowed(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let path = format!("/merchants/{}", merchant.id);
     let operator = authority.operator();
     let allow = async |endpoints: Value| {
@@ -173,8 +172,7 @@ async fn a_merchant_has_as_many_endpoints_as_it_is_allowed(database: Database) {
 }
 
 async fn in_flight_is_set_by_merchant_and_operator_within_the_limit(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let operator = authority.operator();
     let allow = async |limit: Value| {
         let path = format!("/merchants/{}", merchant.id);

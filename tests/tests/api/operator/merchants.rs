@@ -83,8 +83,7 @@ async fn a_merchant_is_listed_read_and_changed() {
 /// Row 5 of the order of checks: a suspended merchant reads, a closed one does nothing, and closing is for ever.
 #[tokio::test]
 async fn a_merchant_is_suspended_and_closed() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "late-payer").await;
+    let (authority, merchant) = Merchant::alone("late-payer").await;
     let order = merchant.paid_order().await;
     let (operator, path) = (authority.operator(), format!("/merchants/{}", merchant.id));
     let set = async |status: &str| patch(&operator, &path, &json!({ "status": status })).await;
@@ -150,8 +149,7 @@ async fn a_merchant_is_suspended_and_closed() {
 /// A setting holds from the merchant's next request on.
 #[tokio::test]
 async fn settings_hold_at_once() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "strict").await;
+    let (authority, merchant) = Merchant::alone("strict").await;
     let order = merchant.paid_order().await;
     let path = format!("/merchants/{}", merchant.id);
     let strict = json!({ "settings": { "require_if_match": true, "require_idempotency_key": true } });

@@ -1,8 +1,6 @@
 //! The operator root beside the reports of what happened: merchants, keys, deliveries, the audit log, monitoring
 //! (contract 6.1, 6.2, 15.3, 15.11).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod access;
 mod audit;
 mod deliveries;

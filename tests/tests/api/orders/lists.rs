@@ -1,7 +1,7 @@
 //! A list of many orders of which few match: a page ends where it stopped looking (contract 4.5).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::Merchant;
 use tests::on_both_databases;
 
@@ -13,8 +13,7 @@ async fn page(merchant: &Merchant, filter: &str, cursor: &str) -> Value {
 }
 
 async fn a_page_of_what_is_rare_ends_where_it_stopped_looking(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "rare").await;
+    let (authority, merchant) = Merchant::on(database, "rare").await;
     let number = merchant.paid_order().await;
     authority.copy_order(&merchant.id, &number, CANCELLED, "cancelled").await;
     let order = merchant.order(&number).await;

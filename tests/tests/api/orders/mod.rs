@@ -1,8 +1,6 @@
 //! The operator's side of orders and checkouts, through HTTP: what happens, which events say so, and what is refused
 //! (contract 3.1, 3.4, 3.9 rows 5 to 8, 7a and 21, 6.2). On both databases.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod alerts;
 mod changes;
 mod checkouts;

@@ -1,14 +1,6 @@
 //! Orders that merchants share: what a partner can see against what it may see, and many writers at once (contract
 //! 2.14, 3.10, 8.3).
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by panicking"
-)]
-
 mod many;
 mod visibility;
 mod world;

@@ -2,7 +2,6 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
 use tests::http::Reply;
 use tests::merchant::{Merchant, payment_body, report_body, text};
 
@@ -10,8 +9,7 @@ use crate::refunds::{ask, refunds, report};
 
 #[tokio::test]
 async fn what_is_refused_has_no_effect() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "refusals").await;
+    let (authority, merchant) = Merchant::alone("refusals").await;
     let order = merchant.paid_order().await;
     let payment = merchant.payment(&merchant.checkout().await, "automatic").await;
     let pending = text(&merchant.report(&payment, "pending").await["payment"], "order_number");
@@ -80,8 +78,7 @@ async fn what_is_refused_has_no_effect() {
 /// An order that was paid by two payments: which of them is meant has to be said.
 #[tokio::test]
 async fn several_payments_have_to_be_told_apart() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "two-payments").await;
+    let (_authority, merchant) = Merchant::alone("two-payments").await;
     let checkout = merchant.checkout().await;
     let first = merchant.payment(&checkout, "automatic").await;
     let mut part = report_body("succeeded", "part");
@@ -121,8 +118,7 @@ async fn several_payments_have_to_be_told_apart() {
 /// What was captured for an order that was cancelled afterwards is not returned by itself, and can be asked back.
 #[tokio::test]
 async fn a_cancelled_order_is_refundable() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "cancelled").await;
+    let (_authority, merchant) = Merchant::alone("cancelled").await;
     let order = merchant.paid_order().await;
     let cancel = merchant.platform_path(&format!("orders/{order}/cancel"));
     merchant.operator.post(&cancel, &json!({ "reason": "out_of_stock" })).await.expect(200);

@@ -10,8 +10,7 @@ use crate::refunds::{ask, ids, payment_of, refunds, report};
 on_both_databases!(lists_go_by_filter_and_page, the_adapter_finds_its_work);
 
 async fn lists_go_by_filter_and_page(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "lists").await;
+    let (authority, merchant) = Merchant::on(database, "lists").await;
     let (one, two) = (merchant.paid_order().await, merchant.paid_order().await);
     let a = ask(&merchant, &one, json!({ "amount": 1 })).await;
     let b = ask(&merchant, &two, json!({ "amount": 2 })).await;

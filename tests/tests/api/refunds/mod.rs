@@ -1,8 +1,6 @@
 //! Refunds through HTTP: asked for by merchants and the platform, reported by processors, listed for both (contract
 //! 3.6, 3.9 rows 14 to 18, 4.3, 4.4, 4.5, 4.8, 6.2, invariant I2).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod asking;
 mod lists;
 mod once;

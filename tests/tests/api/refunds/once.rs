@@ -1,25 +1,18 @@
 //! One key makes one refund, and no money is given back twice (contract 3.11 I2, 4.3).
 
-use std::collections::BTreeMap;
-
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
+use tests::merchant::Merchant;
 use tests::on_both_databases;
 
 use crate::refunds::{is_replay, paid, refunds, report};
 
-on_both_databases!(
-    a_refund_remembers_its_key_for_ever,
-    fifty_at_once_under_one_key_are_one_refund,
-    no_two_requests_find_the_same_money
-);
+on_both_databases!(a_refund_remembers_its_key_for_ever, fifty_at_once_under_one_key_are_one_refund);
 
 async fn a_refund_remembers_its_key_for_ever(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "late-retry").await;
+    let (authority, merchant) = Merchant::on(database, "late-retry").await;
     let (order, other) = (merchant.paid_order().await, merchant.paid_order().await);
     let (path, body) = (refunds(&order), json!({ "amount": 100 }));
     // What failed leaves the key free.
@@ -58,8 +51,7 @@ async fn a_refund_remembers_its_key_for_ever(database: Database) {
 }
 
 async fn fifty_at_once_under_one_key_are_one_refund(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "fifty").await;
+    let (_authority, merchant) = Merchant::on(database, "fifty").await;
     let order = merchant.paid_order().await;
     let (path, body) = (refunds(&order), json!({ "amount": 10 }));
     let replies = join_all((0..50).map(|_| merchant.api.post_as("return-1", &path, &body))).await;
@@ -69,44 +61,6 @@ async fn fifty_at_once_under_one_key_are_one_refund(database: Database) {
     let told: Vec<_> = merchant.events_after(6).await.into_iter().map(|told| told.event_type).collect();
     assert_eq!(told, ["refund.requested", "order.updated"]);
     assert_eq!(merchant.order(&order).await["payment_summary"]["refund_pending"], 10);
-}
-
-/// How often each status and code was answered to a hundred requests at once.
-async fn a_hundred_at_once(merchant: &Merchant, total: i64, amount: i64) -> BTreeMap<(u16, String), usize> {
-    let order = paid(merchant, total).await;
-    let (mine, platforms) = (refunds(&order), merchant.platform_path(&format!("orders/{order}/refunds")));
-    let body = json!({ "amount": amount });
-    let replies = join_all((0..100).map(|n| {
-        let (api, path) = if n % 2 == 0 { (&merchant.api, &mine) } else { (&merchant.operator, &platforms) };
-        api.post(path, &body)
-    }))
-    .await;
-    let mut answers = BTreeMap::new();
-    for reply in replies {
-        let code = if reply.status == 201 { "requested".into() } else { text(&reply.json(), "code") };
-        if code == "refund_amount_exceeded" {
-            assert_eq!(reply.json()["refundable"], total % amount);
-        }
-        *answers.entry((reply.status, code)).or_default() += 1;
-    }
-    let order = merchant.order(&order).await;
-    let summary = &order["payment_summary"];
-    let left = summary["refundable"].as_i64().unwrap();
-    assert_eq!((left, summary["refund_pending"].as_i64()), (total % amount, Some(total - left)));
-    answers
-}
-
-async fn no_two_requests_find_the_same_money(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "rush").await;
-    let answered = |answers: &[(u16, &str, usize)]| {
-        let entry = |(status, code, count): &(u16, &str, usize)| ((*status, (*code).to_owned()), *count);
-        answers.iter().map(entry).collect::<BTreeMap<_, _>>()
-    };
-    let ones = a_hundred_at_once(&merchant, 50, 1).await;
-    assert_eq!(ones, answered(&[(201, "requested", 50), (409, "order_not_refundable", 50)]));
-    let twos = a_hundred_at_once(&merchant, 51, 2).await;
-    assert_eq!(twos, answered(&[(201, "requested", 25), (422, "refund_amount_exceeded", 75)]));
 }
 
 /// Two instances on one database are asked for the same money at once.

@@ -2,7 +2,7 @@
 //! 6.2).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::{Merchant, report_body, text};
 use tests::on_both_databases;
 
@@ -11,8 +11,7 @@ use crate::refunds::{ask, payment_of, report, reported};
 on_both_databases!(the_platform_asks_and_reports);
 
 async fn the_platform_asks_and_reports(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "platform").await;
+    let (_authority, merchant) = Merchant::on(database, "platform").await;
     let order = merchant.paid_order().await;
     let path = merchant.platform_path(&format!("orders/{order}/refunds"));
     let asked = merchant.operator.post(&path, &json!({ "amount": 300, "reason": "fraudulent" })).await;
@@ -66,8 +65,7 @@ async fn the_platform_asks_and_reports(database: Database) {
 /// The payment adapter's key reads and reports; others do one or the other, or neither.
 #[tokio::test]
 async fn the_adapters_key_is_enough() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "scopes").await;
+    let (authority, merchant) = Merchant::alone("scopes").await;
     let order = merchant.paid_order().await;
     let refund = ask(&merchant, &order, json!({ "amount": 1 })).await;
     let record = format!("/refunds/{}", text(&refund, "id"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::{EventPosition, Merchant, report_body, text};
 use tests::on_both_databases;
 
@@ -34,8 +34,7 @@ async fn money(merchant: &Merchant, order: &str) -> Value {
 
 /// Rows 14 to 18, and that the records read as the events said.
 async fn every_step_is_told_in_its_sequence(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "rows-14-to-18").await;
+    let (_authority, merchant) = Merchant::on(database, "rows-14-to-18").await;
     let order = merchant.paid_order().await;
     let line = merchant.order(&order).await["line_items"][0]["id"].clone();
     let body = json!({

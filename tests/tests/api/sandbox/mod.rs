@@ -1,8 +1,6 @@
 //! The sandbox through HTTP (contract 6.3): who may and the order of checks, every row of its table with exactly the
 //! events of contract 3.9, and what makes demonstrations: seeds, and refunds that move by themselves.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod clock;
 mod demonstration;
 mod moving_on;

@@ -1,7 +1,7 @@
 //! Checkpoints as they are read: lists of them (contract 4.12), and how far consumers are behind (2.12).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::{Merchant, SCOPES, text};
 use tests::on_both_databases;
 
@@ -11,8 +11,7 @@ use crate::sync::changes;
 on_both_databases!(checkpoints_are_listed_and_found, health_tells_how_far_consumers_are_behind);
 
 async fn checkpoints_are_listed_and_found(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "many").await;
+    let (authority, merchant) = Merchant::on(database, "many").await;
     let events = text(&merchant.api.get("/events").await.expect(200), "resume_cursor");
     let orders = text(&changes(&merchant, "").await, "resume_cursor");
     for n in 0..100 {
@@ -59,8 +58,7 @@ async fn checkpoints_are_listed_and_found(database: Database) {
 }
 
 async fn health_tells_how_far_consumers_are_behind(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "behind").await;
+    let (authority, merchant) = Merchant::on(database, "behind").await;
     let health = async || merchant.api.get("/integration-health").await.expect(200);
     assert_eq!(health().await["checkpoints"], json!([]));
     let events = text(&merchant.api.get("/events").await.expect(200), "resume_cursor");

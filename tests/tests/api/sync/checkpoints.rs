@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::damage::copy;
 use tests::http::Reply;
 use tests::merchant::{Merchant, SCOPES, text};
@@ -42,8 +42,7 @@ fn at(cursor: &str) -> Value {
 }
 
 async fn a_checkpoint_is_made_moved_and_kept(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "consumer").await;
+    let (authority, merchant) = Merchant::on(database, "consumer").await;
     let cursors = cursors(&merchant, 5).await;
     let made = acknowledge(&merchant, &at(&cursors[2])).await;
     assert_eq!(made.header("etag"), None);
@@ -85,8 +84,7 @@ async fn a_checkpoint_is_made_moved_and_kept(database: Database) {
 }
 
 async fn only_genuine_cursors_of_the_feed_count(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "genuine").await;
+    let (authority, merchant) = Merchant::on(database, "genuine").await;
     let other = Merchant::create(&authority, "foreign").await;
     for merchant in [&merchant, &other] {
         merchant.paid_order().await;
@@ -141,8 +139,7 @@ async fn only_genuine_cursors_of_the_feed_count(database: Database) {
 }
 
 async fn of_concurrent_acknowledgements_the_highest_stays(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "concurrent").await;
+    let (_authority, merchant) = Merchant::on(database, "concurrent").await;
     let cursors = cursors(&merchant, 24).await;
     let replies = join_all(cursors.iter().rev().map(|cursor| {
         let merchant = merchant.clone();
@@ -173,8 +170,7 @@ async fn of_concurrent_acknowledgements_the_highest_stays(database: Database) {
 }
 
 async fn an_acknowledgement_is_repeated_under_its_key(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "repeating").await;
+    let (_authority, merchant) = Merchant::on(database, "repeating").await;
     let cursors = cursors(&merchant, 3).await;
     let send = async |key: &str, cursor: &str| {
         let call = merchant.api.call(Method::POST, "/sync/checkpoints").json(&at(cursor));
@@ -194,8 +190,7 @@ async fn an_acknowledgement_is_repeated_under_its_key(database: Database) {
 
 /// A consumer that went on from before the restore would be told that it is up to date, and would miss what comes.
 async fn after_a_restore_the_places_that_are_gone_are_refused(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "restored").await;
+    let (mut authority, merchant) = Merchant::on(database, "restored").await;
     let before = cursors(&merchant, 2).await;
     acknowledge(&merchant, &at(&before[2])).await.expect(200);
     authority.terminate().await;

@@ -1,7 +1,7 @@
 //! The feed of changed orders (contract 4.11).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
 use tests::shop::shipments;
@@ -16,8 +16,7 @@ on_both_databases!(
 );
 
 async fn an_order_stands_where_its_last_change_put_it(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "changing").await;
+    let (_authority, merchant) = Merchant::on(database, "changing").await;
     let (one, two) = (merchant.paid_order().await, merchant.paid_order().await);
     let page = changes(&merchant, "").await;
     assert_eq!(rows(&page), [(one.clone(), 6, 2), (two.clone(), 12, 2)]);
@@ -53,8 +52,7 @@ async fn an_order_stands_where_its_last_change_put_it(database: Database) {
 }
 
 async fn a_page_ends_where_it_is_told(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "paging").await;
+    let (_authority, merchant) = Merchant::on(database, "paging").await;
     let nothing = changes(&merchant, "").await;
     assert_eq!((&nothing["data"], nothing.get("next_cursor")), (&json!([]), None));
     let start = text(&nothing, "resume_cursor");
@@ -88,8 +86,7 @@ async fn a_page_ends_where_it_is_told(database: Database) {
 }
 
 async fn the_feed_takes_no_other_parameter(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "strict-feed").await;
+    let (_authority, merchant) = Merchant::on(database, "strict-feed").await;
     for name in ["status", "updated_from", "since", "crusor"] {
         let reply = merchant.api.get(&format!("/sync/orders?{name}=x")).await;
         assert_eq!(reply.refused(400, "unknown_parameter")["param"], name);
@@ -98,8 +95,7 @@ async fn the_feed_takes_no_other_parameter(database: Database) {
 
 /// Events may go by their age; orders do not, and neither do places in their feed.
 async fn the_feed_outlives_the_events_it_goes_by(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "forgetful").await;
+    let (authority, merchant) = Merchant::on(database, "forgetful").await;
     let before = text(&changes(&merchant, "").await, "resume_cursor");
     let (one, two) = (merchant.paid_order().await, merchant.paid_order().await);
     authority.forget_events(&merchant.id, 8).await;

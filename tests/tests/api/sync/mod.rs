@@ -1,8 +1,6 @@
 //! Consumers that keep a copy (contract 4.11 to 4.13), each test on both databases: the feed of changed orders,
 //! checkpoints, and what the merchant's systems call an order.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod checkpoint_reads;
 mod checkpoints;
 mod feed;

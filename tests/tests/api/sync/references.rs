@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::{Merchant, SCOPES, text};
 use tests::on_both_databases;
 use tests::shop::shipments;
@@ -21,8 +21,7 @@ on_both_databases!(
 );
 
 async fn an_entry_is_set_changed_and_removed(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "named").await;
+    let (authority, merchant) = Merchant::on(database, "named").await;
     let order = merchant.paid_order().await;
     let before = merchant.order(&order).await;
     assert_eq!(before["external_references"], json!([]));
@@ -81,8 +80,7 @@ async fn an_entry_is_set_changed_and_removed(database: Database) {
 }
 
 async fn a_name_belongs_to_one_order(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "unique").await;
+    let (authority, merchant) = Merchant::on(database, "unique").await;
     let (one, two) = (merchant.paid_order().await, merchant.paid_order().await);
     let name = json!({ "id": "SO-1" });
     set(&merchant, &one, "erp", &name).await.expect(200);
@@ -108,8 +106,7 @@ async fn a_name_belongs_to_one_order(database: Database) {
 }
 
 async fn of_many_orders_that_want_a_name_one_gets_it(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "wanted").await;
+    let (authority, merchant) = Merchant::on(database, "wanted").await;
     let orders = join_all((0..12).map(|_| merchant.paid_order())).await;
     for round in 0..3 {
         let name = json!({ "id": format!("SO-{round}") });
@@ -127,8 +124,7 @@ async fn of_many_orders_that_want_a_name_one_gets_it(database: Database) {
 }
 
 async fn versions_and_keys_are_honoured(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "careful").await;
+    let (authority, merchant) = Merchant::on(database, "careful").await;
     let order = merchant.paid_order().await;
     let name = json!({ "id": "SO-1" });
     let stale = setting(&merchant, &order, "erp", &name).header("if-match", "1").send().await;
@@ -193,8 +189,7 @@ async fn versions_and_keys_are_honoured(database: Database) {
 }
 
 async fn twenty_systems_and_no_more(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "popular").await;
+    let (authority, merchant) = Merchant::on(database, "popular").await;
     let order = merchant.paid_order().await;
     for n in 0..20 {
         set(&merchant, &order, &format!("s{n}"), &json!({ "id": "1" })).await.expect(200);
@@ -212,8 +207,7 @@ async fn twenty_systems_and_no_more(database: Database) {
 }
 
 async fn an_order_is_found_by_its_name(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "looked-for").await;
+    let (authority, merchant) = Merchant::on(database, "looked-for").await;
     let (one, two) = (merchant.paid_order().await, merchant.paid_order().await);
     set(&merchant, &one, "erp", &json!({ "id": "SO 1&2" })).await.expect(200);
     set(&merchant, &two, "wms", &json!({ "id": "SO 1&2" })).await.expect(200);
@@ -247,8 +241,7 @@ async fn an_order_is_found_by_its_name(database: Database) {
 
 /// The name and the entry are written together or not at all.
 async fn names_outlive_a_kill(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "killed-names").await;
+    let (mut authority, merchant) = Merchant::on(database, "killed-names").await;
     let orders = join_all((0..8).map(|_| merchant.paid_order())).await;
     let answered = set(&merchant, &orders[0], "erp", &json!({ "id": "kept" })).await.expect(200);
     let writes: Vec<_> = orders[1..]

@@ -41,8 +41,7 @@ async fn sessions(merchant: &Merchant, many: usize) -> Vec<Browser> {
 }
 
 async fn a_hostile_merchant_gets_its_share(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let hostile = Merchant::create(&authority, "hostile").await;
+    let (authority, hostile) = Merchant::on(database, "hostile").await;
     let other = Merchant::create(&authority, "other").await;
     let theirs = entered(&other, ALL).await;
     let (of_one, refused) = ask(&sessions(&hostile, 1).await, 50).await;

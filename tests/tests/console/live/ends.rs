@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::merchant::{Merchant, text};
 use tests::on_both_databases;
 use tests::service::{InProcess, serve};
@@ -24,8 +24,7 @@ on_both_databases!(
 const MINUTE: i64 = 60 * 1000;
 
 async fn a_stream_ends_with_its_session(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let resting = Merchant::create(&authority, "resting").await;
     let made = authority.run(&["operator-key", "create", "--name", "night", "--json"]).await;
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();
@@ -78,8 +77,7 @@ async fn a_stream_ends_with_the_time_of_its_session(database: Database) {
 }
 
 async fn streams_do_not_keep_the_service_from_stopping(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (mut authority, merchant) = Merchant::on(database, "acme").await;
     let (console, portal) = (Browser::signed_in(&authority).await, entered(&merchant, ALL).await);
     let mut streams = [Stream::of(&console, "/console").await, Stream::of(&portal, "/portal").await];
     timeout(Duration::from_secs(15), authority.terminate()).await.unwrap();

@@ -52,8 +52,7 @@ async fn a_change_is_told_to_whom_it_concerns(database: Database) {
 }
 
 async fn a_browser_that_connects_again_is_told_what_it_missed(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (_authority, merchant) = Merchant::on(database, "acme").await;
     let browser = entered(&merchant, ALL).await;
     let old = browser.page("/portal/events").await;
     merchant.checkout().await;
@@ -70,8 +69,7 @@ async fn a_browser_that_connects_again_is_told_what_it_missed(database: Database
 }
 
 async fn pages_that_show_what_changes_name_their_stream(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let number = merchant.paid_order().await;
@@ -111,8 +109,7 @@ async fn pages_that_show_what_changes_name_their_stream(database: Database) {
 }
 
 async fn nobody_else_listens(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let (console, portal) = (Browser::signed_in(&authority).await, entered(&merchant, ALL).await);
     for (browser, path, status) in [
         (&console.holding("nonsense"), "/console/live", 303),

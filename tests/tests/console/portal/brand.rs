@@ -63,8 +63,7 @@ async fn the_portal_has_the_platforms_name_colour_and_logo(database: Database) {
 }
 
 async fn without_settings_it_is_the_portal(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (_authority, merchant) = Merchant::on(database, "acme").await;
     let browser = entered(&merchant, ALL).await;
     let page = browser.page("/portal").await;
     assert!(page.contains("– Portal</title>") && page.contains("href=\"/portal\">Portal</a>"), "{page}");

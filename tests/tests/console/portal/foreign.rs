@@ -80,8 +80,7 @@ async fn what_is_anothers_is_not_there(database: Database) {
 }
 
 async fn a_session_sees_and_does_what_its_scopes_allow(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     merchant.paid_order().await;
@@ -120,8 +119,7 @@ async fn a_session_sees_and_does_what_its_scopes_allow(database: Database) {
 }
 
 async fn a_form_of_anybody_else_does_nothing(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     let (browser, other) = (entered(&merchant, ALL).await, entered(&merchant, ALL).await);
     let page = format!("/portal/endpoints/{}", endpoint.id);
@@ -198,8 +196,7 @@ async fn texts_of_others_are_texts(database: Database) {
 }
 
 async fn every_answer_has_the_headers_and_is_small(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     for _ in 0..9 {

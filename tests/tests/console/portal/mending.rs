@@ -133,8 +133,7 @@ async fn a_merchant_mends_an_endpoint(database: Database) {
 
 /// The oldest 5,000 events are counted, whatever is behind them.
 async fn a_count_says_how_far_it_looked(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     merchant.checkout().await;
@@ -153,8 +152,7 @@ async fn a_count_says_how_far_it_looked(database: Database) {
 }
 
 async fn an_endpoint_is_created_once_and_its_secret_shown_once(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (_authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let browser = entered(&merchant, ALL).await;
     let page = "/portal/endpoints";
@@ -246,8 +244,7 @@ async fn an_endpoint_that_was_changed_meanwhile_is_left_alone(database: Database
 }
 
 async fn a_page_that_follows_loads_itself_again(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (_authority, merchant) = Merchant::on(database, "acme").await;
     merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     let browser = entered(&merchant, ALL).await;
     for path in ["/portal", "/portal/events", "/portal/deliveries"] {

@@ -26,8 +26,7 @@ on_both_databases!(
 const SECOND: i64 = 1000;
 
 async fn a_link_works_once(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let made = link(&merchant, ALL).await;
     let (nobody, path) = given(&made);
     // Whatever looks at it changes nothing.
@@ -62,8 +61,7 @@ async fn a_link_works_once(database: Database) {
 }
 
 async fn of_two_at_once_one_gets_in(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (_authority, merchant) = Merchant::on(database, "acme").await;
     let (browser, path) = given(&link(&merchant, ALL).await);
     let (one, other) = join(press(&browser, &path), press(&browser, &path)).await;
     let mut statuses = [one.status, other.status];
@@ -72,8 +70,7 @@ async fn of_two_at_once_one_gets_in(database: Database) {
 }
 
 async fn a_link_is_asked_for_like_everything_of_the_operator(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let path = merchant.platform_path("portal-sessions");
     let operator = &merchant.operator;
     let body = json!({ "scopes": ["webhooks:manage", "events:read"], "expires_in_seconds": 60,
@@ -129,8 +126,7 @@ pub(crate) async fn set_status(merchant: &Merchant, status: &str) {
 }
 
 async fn a_second_link_ends_the_session_that_the_browser_had(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let first = link(&merchant, ALL).await;
     let (browser, elsewhere) = (opened(&first).await, entered(&merchant, ALL).await);
     let (_, path) = given(&link(&merchant, ALL).await);
@@ -169,8 +165,7 @@ async fn a_session_ends_by_time(database: Database) {
 }
 
 async fn a_session_ends_with_the_key_that_made_it(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let arguments = ["operator-key", "create", "--name", "platform", "--json", "--scopes", "keys:write"];
     let key: Value = serde_json::from_slice(&authority.run(&arguments).await.stdout).unwrap();
     let maker =
@@ -187,8 +182,7 @@ async fn a_session_ends_with_the_key_that_made_it(database: Database) {
 }
 
 async fn a_session_rests_while_its_merchant_does(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (_authority, merchant) = Merchant::on(database, "acme").await;
     let (browser, unopened) = (entered(&merchant, ALL).await, link(&merchant, ALL).await);
     let (nobody, path) = given(&unopened);
     set_status(&merchant, "suspended").await;
@@ -202,8 +196,7 @@ async fn a_session_rests_while_its_merchant_does(database: Database) {
 }
 
 async fn signing_out_ends_a_session_and_leads_back(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on(database, "acme").await;
     let back = "https://shop.example/settings?a=b&c=%22%3E";
     let made = link_with(&merchant, json!({ "scopes": ALL, "return_url": back })).await;
     let (browser, other) = (opened(&made).await, entered(&merchant, ALL).await);

@@ -1,8 +1,6 @@
 //! What merchants do about events that have not arrived: see which, have them sent again, try a delivery now (contract
 //! 15.1 to 15.3), with a real receiver, on both databases.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod commands;
 mod recovery;
 mod recovery_ends;

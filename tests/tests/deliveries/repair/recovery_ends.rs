@@ -66,8 +66,7 @@ async fn a_recovery_ends_with_its_endpoint_or_when_it_is_told_to(database: Datab
 }
 
 async fn what_is_wrong_with_a_recovery_is_told(database: Database) {
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "wrong").await;
+    let (authority, merchant) = Merchant::on(database, "wrong").await;
     let endpoint = merchant.endpoint("https://hooks.example.com/", &["*"]).await;
     let path = at(&endpoint, "recover");
     merchant.api.call(Method::POST, &path).send().await.refused(400, "body_required");

@@ -1,7 +1,7 @@
 //! What is done to shares and their copies, and all that the doctor finds then (contract 3.10, 3.11 I10).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
+use tests::authority::Database;
 use tests::damage::{copy, damage};
 use tests::merchant::Merchant;
 use tests::partners::{connect, share, unshare};
@@ -54,8 +54,7 @@ const DAMAGES: [(&str, &[&str]); 10] = [
 ];
 
 pub(crate) async fn each_damage_of_sharing_is_found(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
-    let owner = Merchant::create(&authority, "owner").await;
+    let (mut authority, owner) = Merchant::on(database, "owner").await;
     let partner = Merchant::create(&authority, "partner").await;
     let connection = connect(&owner, &partner).await;
     let (kept, ended) = (owner.paid_order().await, owner.paid_order().await);

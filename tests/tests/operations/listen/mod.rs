@@ -1,14 +1,6 @@
 //! `authority listen`: a merchant's test events at a receiver on this machine, without a public URL and without an
 //! endpoint (contract 16).
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails by panicking"
-)]
-
 mod routes;
 mod secret;
 
@@ -174,8 +166,7 @@ async fn a_session_outlives_the_absence_of_either_side() {
 
 #[tokio::test]
 async fn what_cannot_work_is_told_in_one_line() {
-    let mut authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "wrong").await;
+    let (mut authority, merchant) = Merchant::alone("wrong").await;
     let live = merchant.issue_key("live", &["events:read"]).await;
     let blind = merchant.issue_key("test", &["orders:read"]).await;
     let url = format!("http://{}", authority.merchant_address());
@@ -219,8 +210,7 @@ async fn what_cannot_work_is_told_in_one_line() {
 /// for come along.
 #[tokio::test]
 async fn a_refused_signature_is_explained() {
-    let mut authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "refused").await;
+    let (mut authority, merchant) = Merchant::alone("refused").await;
     let receiver =
         Receiver::start(|_| Answer::status(401).with_body(r#"{"code":"invalid_signature"}"#)).await;
     let target = receiver.url("/hook");

@@ -1,7 +1,6 @@
 //! `--forward-to` several times, and receivers elsewhere.
 
 use serde_json::json;
-use tests::authority::Authority;
 use tests::merchant::{Merchant, text};
 use tests::receiver::Receiver;
 
@@ -10,8 +9,7 @@ use super::Session;
 /// A receiver for each kind of event, and one for the rest. The secret is that of the machine.
 #[tokio::test]
 async fn events_go_to_the_receiver_of_their_type() {
-    let mut authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "routed").await;
+    let (mut authority, merchant) = Merchant::alone("routed").await;
     merchant.paid_order().await;
     let receiver = Receiver::accepting().await;
     let [orders, created, rest] = ["/orders", "/created", "/rest?a=b"].map(|path| receiver.url(path));
@@ -54,8 +52,7 @@ async fn events_go_to_the_receiver_of_their_type() {
 /// A receiver at an address that is not this machine's loopback needs to be allowed.
 #[tokio::test]
 async fn a_remote_receiver_has_to_be_allowed() {
-    let mut authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "remote").await;
+    let (mut authority, merchant) = Merchant::alone("remote").await;
     merchant.checkout().await;
     let receiver = Receiver::accepting().await;
     // This machine in another notation, which does not count as local.

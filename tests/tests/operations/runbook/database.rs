@@ -49,8 +49,7 @@ async fn a_database_that_is_away_comes_back_without_a_restart() {
 /// A record that cannot be read: a 500 with an id, which leads to the line in the log, and the doctor reports the harm.
 async fn a_500_is_found_by_its_request_id(database: Database) {
     let section = Section::of("AuthorityRequestsFail");
-    let authority = Authority::on(database, &[]).await;
-    let merchant = Merchant::create(&authority, "harmed").await;
+    let (authority, merchant) = Merchant::on(database, "harmed").await;
     let number = merchant.paid_order().await;
     authority.nothing_pending().await;
     assert_eq!(damage(authority.database_url(), "UPDATE orders SET body = 'torn'").await, 1);

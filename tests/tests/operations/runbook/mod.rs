@@ -1,8 +1,6 @@
 //! `docs/runbook.md`, section by section: the condition of each alert is made, seen by what "See" says, and ended by
 //! what "Do" says. The commands and queries are those of the document, which is asked for each of them.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod database;
 mod deliveries;
 mod process;

@@ -1,7 +1,5 @@
 //! What an operator's monitoring can see (contract 15.10, 15.11, 16): metrics, health and readiness, and the log.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod logs;
 mod metrics;
 mod readiness;

@@ -4,8 +4,6 @@
 //! The sink is a receiver on a real socket, directly or behind a queue or another Worker. It verifies what it gets like
 //! any receiver, and its effects are the events that it has taken: a request that it answered with 2xx.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod kills;
 mod records;
 mod sinks;

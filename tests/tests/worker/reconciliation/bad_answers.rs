@@ -1,7 +1,5 @@
 //! An API that answers badly, late or in pages that are too large: reported, and the position stays.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use serde_json::json;
 use tests::delivery::{NOW, SECRET};
 use tests::receiver::{Answer, Down, Gate, Receiver};

@@ -1,7 +1,5 @@
 //! What deliveries missed while the Worker was down, fetched from a real authority (contract 11.3).
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use bytes::Bytes;
 use http::{Method, Request};
 use serde_json::{Value, json};
@@ -33,8 +31,7 @@ async fn make_events(merchant: &Merchant, count: usize) {
 /// Contract 11.3: 250 events missed, three pages, crash between processing and saving the cursor.
 #[tokio::test]
 async fn reconciliation_after_downtime() {
-    let authority = Authority::start(&[]).await;
-    let merchant = Merchant::create(&authority, "reconciled").await;
+    let (authority, merchant) = Merchant::alone("reconciled").await;
     make_events(&merchant, 250).await;
     let api = format!("http://{}", authority.merchant_address());
     let state = State::new();

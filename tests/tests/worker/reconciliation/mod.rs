@@ -4,8 +4,6 @@
 //! Where the API has to answer well, it is a real authority; where it has to answer badly, it is a script. Positions
 //! are read from what the object stored.
 
-#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod bad_answers;
 mod downtime;
 

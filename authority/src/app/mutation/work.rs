@@ -1,0 +1,100 @@
+//! What use cases do alike inside their transaction: find what a request addresses, compare its version, commit.
+
+use authority_domain::checkout::Checkout;
+use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
+use authority_domain::id::{CheckoutId, MerchantId, Named};
+use authority_domain::merchant::Merchant;
+use authority_domain::order::Order;
+use authority_domain::order::number::OrderNumber;
+use authority_domain::refusal::Refusal;
+use authority_domain::tenant::Tenant;
+use authority_store::commit::{Audience, Commit, commit_changes};
+
+use super::{IfMatch, Work};
+use crate::app::access::Caller;
+
+/// A merchant in one of its modes, as it is now: whose records a request is about.
+#[derive(Clone, Debug)]
+pub struct Owner {
+    /// The merchant and mode.
+    pub tenant: Tenant,
+    /// The merchant.
+    pub merchant: Merchant,
+}
+
+impl Owner {
+    /// The caller's own merchant.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        Self { tenant: caller.tenant.clone(), merchant: caller.merchant.clone() }
+    }
+}
+
+impl Work<'_> {
+    /// The merchant that an operator's request is about.
+    pub(in crate::app) async fn owner(&mut self, tenant: Tenant) -> Result<Owner, Refusal> {
+        let merchant = self.tx.merchant_get(&tenant.merchant_id).await?.ok_or_else(MerchantId::missing)?;
+        Ok(Owner { tenant, merchant })
+    }
+
+    /// The order that a request is about, in the version that it expects.
+    pub(in crate::app) async fn order(
+        &mut self,
+        owner: &Owner,
+        number: Named<OrderNumber>,
+    ) -> Result<Order, Refusal> {
+        let order = self.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
+        self.check_version(order.resource_version)?;
+        Ok(order)
+    }
+
+    /// The checkout that a request is about, in the version that it expects.
+    pub(in crate::app) async fn checkout(
+        &mut self,
+        owner: &Owner,
+        id: Named<CheckoutId>,
+    ) -> Result<Checkout, Refusal> {
+        let found = self.tx.checkout_get(&owner.tenant, &id?).await?.ok_or_else(CheckoutId::missing)?;
+        self.check_version(found.resource_version)?;
+        Ok(found)
+    }
+
+    /// The order that a stored record belongs to.
+    pub(in crate::app) async fn order_of(
+        &mut self,
+        tenant: &Tenant,
+        number: &OrderNumber,
+    ) -> Result<Order, Refusal> {
+        self.tx.order_get(tenant, number).await?.ok_or_else(Refusal::internal)
+    }
+
+    /// Refuses a change that expects another version (contract 4.4).
+    pub(in crate::app) fn check_version(&self, current: i64) -> Result<(), Refusal> {
+        match self.if_match {
+            Some(IfMatch::Version(supplied)) if supplied != current => Err(Refusal::new(
+                ErrorCode::ResourceVersionConflict,
+                format!("The record is at version {current}; the request was made for version {supplied}."),
+            )
+            .with("current_version", current)
+            .with("supplied_version", supplied)),
+            None if self.strict => Err(Refusal::new(
+                ErrorCode::PreconditionRequired,
+                "This merchant's changes need If-Match with the current version.",
+            )
+            .param("If-Match")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes changes and their events for all subscribers; writes nothing when there are no changes.
+    pub(in crate::app) async fn commit(&mut self, owner: &Owner, changes: &[Change]) -> Result<(), Refusal> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let (tenant, merchant, audience) = (&owner.tenant, &owner.merchant.context(), &Audience::Subscribers);
+        let commit = Commit { tenant, merchant, changes, audience, cause: &self.cause, now: self.now };
+        commit_changes(self.tx, commit, &mut self.dice).await?;
+        Ok(())
+    }
+}
