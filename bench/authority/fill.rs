@@ -58,16 +58,16 @@ fn copy(numbers: &str, eight: &str, no: &str, merchant: &str, copies: i64) -> [S
     let sequence = format!("(e.sequence + n.n * {EVENTS_PER_ORDER})");
     [
         format!(
-            "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
-             SELECT e.merchant_id, e.livemode, {sequence}, {id}, e.type, e.resource_id || '-' || n.n, e.created_at, \
+            "INSERT INTO events (shard, merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+             SELECT e.shard, e.merchant_id, e.livemode, {sequence}, {id}, e.type, e.resource_id || '-' || n.n, e.created_at, \
                  replace(replace(e.body, e.id, {id}), '\"sequence\":' || e.sequence || ',', \
                      '\"sequence\":' || {sequence} || ',') \
              FROM {numbers} AS n CROSS JOIN (SELECT * FROM events WHERE {own} ORDER BY sequence LIMIT 6) e"
         ),
         format!(
-            "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
+            "INSERT INTO orders (shard, merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
                  currency, total, resource_version, created_at, updated_at, body, created_sequence, last_sequence) \
-             SELECT o.merchant_id, o.livemode, o.order_number || '-' || n.n, o.status, o.payment_status, \
+             SELECT o.shard, o.merchant_id, o.livemode, o.order_number || '-' || n.n, o.status, o.payment_status, \
                  o.fulfillment_status, o.currency, o.total, o.resource_version, o.created_at, o.updated_at, o.body, \
                  o.created_sequence + n.n * {EVENTS_PER_ORDER}, o.last_sequence + n.n * {EVENTS_PER_ORDER} \
              FROM {numbers} AS n CROSS JOIN (SELECT * FROM orders WHERE {own}) o"

@@ -63,17 +63,17 @@ fn copy(numbers: &str, eight: &str, merchant: &str, count: u32) -> [String; 4] {
     let delivery = format!("'{}_' || substr(e.id, 5, 18) || {eight}", DeliveryId::PREFIX);
     [
         format!(
-            "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
-             SELECT e.merchant_id, e.livemode, e.sequence + n.n, {event}, e.type, {checkout}, e.created_at, \
+            "INSERT INTO events (shard, merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+             SELECT e.shard, e.merchant_id, e.livemode, e.sequence + n.n, {event}, e.type, {checkout}, e.created_at, \
                  replace(replace(replace(e.body, e.id, {event}), e.resource_id, {checkout}), \
                      '\"sequence\":' || e.sequence || ',', '\"sequence\":' || (e.sequence + n.n) || ',') \
              FROM {numbers} AS n CROSS JOIN (SELECT * FROM events WHERE merchant_id = '{merchant}' \
                  ORDER BY sequence LIMIT 1) e"
         ),
         format!(
-            "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+            "INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
                  triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence) \
-             SELECT {delivery}, e.merchant_id, e.livemode, {event}, e.type, e.sequence + n.n, w.id, 'event', 'pending', \
+             SELECT w.shard, e.shard, {delivery}, e.merchant_id, e.livemode, {event}, e.type, e.sequence + n.n, w.id, 'event', 'pending', \
                  0, e.created_at, e.created_at, e.created_at, 1000 + n.n \
              FROM {numbers} AS n CROSS JOIN (SELECT * FROM events WHERE merchant_id = '{merchant}' \
                  ORDER BY sequence LIMIT 1) e JOIN webhook_endpoints w ON w.merchant_id = e.merchant_id"

@@ -34,8 +34,7 @@ const ORIGINAL: &str = "original";
 /// Keys in one statement.
 const KEYS: u64 = 2_000;
 
-/// What is copied, each table behind those that it refers to; `$` is the original's id. An endpoint comes before its
-/// stream: a trigger gives it the place where the stream stands.
+/// What is copied, each table behind those that it refers to; `$` is the original's id.
 const TABLES: [(&str, &str); 13] = [
     ("merchants", "id = $"),
     ("webhook_endpoints", "merchant_id = $"),
@@ -103,9 +102,10 @@ pub(crate) async fn shop(authority: &mut Authority, merchants: u64) -> Shop {
 async fn copy(bulk: &mut Bulk, url: &str, shop: &Shop) {
     let mut tables = Vec::new();
     for (table, of) in TABLES.into_iter().chain([ATTEMPTS]) {
-        tables.push(Rows::read(bulk, url, table, &of.replace('$', &format!("'{}'", shop.id))).await);
+        tables
+            .push(Rows::read(bulk, url, table, &of.replace('$', &format!("'{}'", shop.id)), &shop.id).await);
     }
-    let key = Rows::read(bulk, url, "api_keys", &format!("merchant_id = '{}'", shop.id)).await;
+    let key = Rows::read(bulk, url, "api_keys", &format!("merchant_id = '{}'", shop.id), &shop.id).await;
     let indexes = bulk.drop_indexes().await;
     for rows in &tables {
         rows.copy(bulk, shop.merchants).await;
@@ -124,10 +124,12 @@ struct Rows {
     table: &'static str,
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
+    /// The original's id, of which a copy's shard is computed.
+    merchant: String,
 }
 
 impl Rows {
-    async fn read(bulk: &mut Bulk, url: &str, table: &'static str, of: &str) -> Self {
+    async fn read(bulk: &mut Bulk, url: &str, table: &'static str, of: &str, merchant: &str) -> Self {
         let mut columns = columns(url, table).await;
         columns.sort_by_key(|column| column != "id");
         let (quote, between) = match bulk {
@@ -139,7 +141,7 @@ impl Rows {
         let rows = bulk.texts(&format!("SELECT {literals} FROM {table} WHERE {of} ORDER BY 1")).await;
         assert!(!rows.is_empty(), "the original has no {table}");
         let rows = rows.iter().map(|row| row.split('\u{1f}').map(marked).collect()).collect();
-        Self { table, columns, rows }
+        Self { table, columns, rows, merchant: marked(&format!("'{merchant}'")) }
     }
 
     fn into(&self) -> String {
@@ -148,7 +150,14 @@ impl Rows {
 
     async fn copy(&self, bulk: &mut Bulk, copies: u64) {
         for row in &self.rows {
-            let values: Vec<String> = row.iter().map(|value| numbered(value)).collect();
+            let shard =
+                matches!(bulk, Bulk::Postgres(_)).then(|| format!("shard_of({})", numbered(&self.merchant)));
+            let of_shard =
+                |column: &str| shard.as_ref().filter(|_| matches!(column, "shard" | "event_shard"));
+            let value = |(column, value): (&String, &String)| {
+                of_shard(column).cloned().unwrap_or_else(|| numbered(value))
+            };
+            let values: Vec<String> = self.columns.iter().zip(row).map(value).collect();
             let (into, values, numbers) = (self.into(), values.join(", "), numbers(copies));
             bulk.run(&format!("{into} {numbers} SELECT {values} FROM n")).await;
         }

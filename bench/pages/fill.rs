@@ -243,16 +243,18 @@ async fn records(url: &str, merchant: &str, [order, checkout]: [&str; 2], copies
 /// What was counted in the last day, for each endpoint and for all.
 async fn figures(url: &str) {
     let now = now_ms();
+    // A file has one shard.
+    let all = i32::from(url.starts_with("postgres"));
     let (span, hour) = (now / 300_000 * 300_000, now / 3_600_000 * 3_600_000);
     execute(
         url,
         &format!(
-            "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
+            "INSERT INTO endpoint_figures (shard, endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
              WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {SPANS}), \
              shards(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM shards WHERE n < 63) \
-             SELECT id, {span} - n.n * 300000, 3000, 30, 3 FROM n CROSS JOIN webhook_endpoints \
-             UNION ALL SELECT kind || shards.n, {hour} - n.n * 3600000, 36000, 360, 36 FROM n CROSS JOIN shards \
-             CROSS JOIN (SELECT 'shard/' AS kind UNION ALL SELECT 'events/') AS kinds WHERE n.n < 24 \
+             SELECT shard, id, {span} - n.n * 300000, 3000, 30, 3 FROM n CROSS JOIN webhook_endpoints \
+             UNION ALL SELECT shards.n * {all}, kind, {hour} - n.n * 3600000, 36000, 360, 36 FROM n CROSS JOIN shards \
+             CROSS JOIN (SELECT 'shard' AS kind UNION ALL SELECT 'events') AS kinds WHERE n.n < 24 \
              ON CONFLICT DO NOTHING"
         ),
     )

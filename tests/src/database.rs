@@ -54,9 +54,9 @@ pub(crate) async fn copy_order(url: &str, merchant: &str, number: &str, copies: 
     write(
         url,
         &format!(
-            "INSERT INTO orders (merchant_id, livemode, order_number, status, created_sequence, last_sequence, {columns}) \
+            "INSERT INTO orders (shard, merchant_id, livemode, order_number, status, created_sequence, last_sequence, {columns}) \
              WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {copies}) \
-             SELECT merchant_id, livemode, order_number || '-' || n, '{status}', created_sequence + n, \
+             SELECT shard, merchant_id, livemode, order_number || '-' || n, '{status}', created_sequence + n, \
                  last_sequence + n, {columns} \
              FROM n CROSS JOIN orders WHERE merchant_id = '{merchant}' AND order_number = '{number}' AND NOT livemode"
         ),
@@ -70,9 +70,9 @@ pub(crate) async fn copy_event(url: &str, merchant: &str, copies: u32) {
     write(
         url,
         &format!(
-            "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+            "INSERT INTO events (shard, merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
              WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {copies}) \
-             SELECT merchant_id, livemode, sequence + n, id || '-' || n, type, resource_id, created_at, body \
+             SELECT shard, merchant_id, livemode, sequence + n, id || '-' || n, type, resource_id, created_at, body \
              FROM n CROSS JOIN events WHERE {of} AND sequence = (SELECT MAX(sequence) FROM events WHERE {of}); \
              UPDATE streams SET last_sequence = last_sequence + {copies} WHERE {of}"
         ),
@@ -83,8 +83,9 @@ pub(crate) async fn copy_event(url: &str, merchant: &str, copies: u32) {
 /// Advances the clock of a merchant's sandbox, in seconds, for every record that it has: what an authority stores that
 /// is killed before it makes anything due.
 pub(crate) async fn advance_clock(url: &str, merchant: &str, seconds: i64) {
-    let advance = "INSERT INTO sandbox_clock_advances (merchant_id, advanced_at, seconds)";
-    let later = "SELECT id, created_at + 3600000";
+    let advance = "INSERT INTO sandbox_clock_advances (shard, merchant_id, advanced_at, seconds)";
+    let shard = if url.starts_with("postgres") { "shard_of(id)" } else { "0" };
+    let later = format!("SELECT {shard}, id, created_at + 3600000");
     write(url, &format!("{advance} {later}, {seconds} FROM merchants WHERE id = '{merchant}'")).await;
 }
 

@@ -140,7 +140,7 @@ impl Auditor<'_> {
             self.report.newest = self.report.newest.max(page.iter().map(|event| event.created_at).max());
             let ids: Vec<_> = page.iter().map(|event| event.id.clone()).collect();
             let mut deliveries: BTreeMap<_, Vec<EventDelivery>> = BTreeMap::new();
-            for delivery in self.tx.inspect_deliveries(&ids).await? {
+            for delivery in self.tx.inspect_deliveries(tenant, &ids).await? {
                 deliveries.entry(delivery.event.clone()).or_default().push(delivery);
             }
             for event in &page {

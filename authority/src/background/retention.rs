@@ -110,9 +110,10 @@ async fn step(store: &Store, tenant: &Tenant, before: Timestamp) -> Result<Optio
             Ok((gone > 0).then_some(gone))
         }
         Some(Step::Thin(event)) => {
+            let of = tenant.clone();
             let gone = store
                 .write_with(turns, move |tx: &mut Tx| {
-                    Box::pin(async move { tx.retention_thin(&event.id, ROWS_MAX / 2).await })
+                    Box::pin(async move { tx.retention_thin(&of, &event.id, ROWS_MAX / 2).await })
                 })
                 .await
                 .map_err(|error: StoreError| error)?;

@@ -220,6 +220,7 @@ impl Settler {
             ),
         };
         Settlement {
+            merchant_id: finished.delivery.merchant_id.clone(),
             delivery_id: finished.delivery.id.clone(),
             endpoint_id: finished.delivery.endpoint_id.clone(),
             token: finished.token.clone(),

@@ -23,6 +23,7 @@ use rand_core::Rng;
 
 use crate::hand_off::HandedOff;
 use crate::partner_copies::{Hearing, Parcels, hearings};
+use crate::shards::Shard;
 use crate::tx::{
     NewDelivery, NewDeliveryState, SequenceRange, SharePositions, Subscriber, Trigger, Tx, Written,
 };
@@ -188,7 +189,7 @@ async fn fan_out(
         Audience::Subscribers => (subscribers, Trigger::Event),
         Audience::Tested(endpoint) => (vec![tested(endpoint, tenant, subscribers)], Trigger::Test),
     };
-    let operator = Tenant::operator();
+    let (event_shard, operator) = (Shard::of(&tenant.merchant_id), Tenant::operator());
     let dispatch = tx.dispatch();
     let held_by = dispatch.as_ref().map(|dispatch| dispatch.hold(now));
     let mut all = Vec::new();
@@ -204,6 +205,7 @@ async fn fan_out(
                 }
                 let delivery = NewDelivery {
                     id: DeliveryId::generate(now, dice),
+                    event_shard,
                     event_id: event.id.clone(),
                     event_type: event.event_type.as_str(),
                     sequence: event.sequence,

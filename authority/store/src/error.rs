@@ -44,6 +44,12 @@ pub enum StoreError {
         /// In this program.
         known: i64,
     },
+    /// The database began with another first migration than this program's: it was made before the first release, or
+    /// by another program.
+    #[error(
+        "the database was not made by a release of this program and is not migrated: start with an empty one"
+    )]
+    ForeignSchema,
     /// The schema is older than this program, and on this database a migration must be started explicitly (contract
     /// 16).
     #[error(
@@ -145,7 +151,8 @@ impl From<StoreError> for Refusal {
             StoreError::Conflict(_)
             | StoreError::Broken(_)
             | StoreError::UnknownSchema { .. }
-            | StoreError::OutdatedSchema { .. } => Self::internal(),
+            | StoreError::OutdatedSchema { .. }
+            | StoreError::ForeignSchema => Self::internal(),
         };
         Self { fault: Some(Box::new(fault)), ..refusal }
     }

@@ -44,7 +44,7 @@ impl Inspection {
     }
 
     fn of(tx: Tx, found: Found) -> Self {
-        let schema_known = (tx.conn.dialect().known_version)();
+        let schema_known = (tx.conn.dialect().known)().newest;
         Self { tx, schema_found: found.newest, schema_known, schema_fits: found.fits(schema_known) }
     }
 

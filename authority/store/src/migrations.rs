@@ -30,40 +30,21 @@ macro_rules! migrations {
 
 migrations! {
     1 "0001_first",
-    2 "0002_commerce",
-    3 "0003_refunds",
-    4 "0004_orders",
-    5 "0005_fulfilment",
-    6 "0006_subscriptions",
-    7 "0007_endpoints",
-    8 "0008_operator",
-    9 "0009_audit",
-    10 "0010_of_order",
-    11 "0011_holding_back",
-    13 "0013_repair",
-    14 "0014_retention",
-    15 "0015_sync",
-    16 "0016_partners",
-    17 "0017_limits",
-    18 "0018_in_flight",
-    19 "0019_money",
-    20 "0020_requests",
-    21 "0021_sandbox_clock",
-    22 "0022_turns",
-    23 "0023_signature_profile",
-    25 "0025_expand_causes",
-    26 "0026_expand_endpoint_options",
-    27 "0027_expand_client_certificate",
-    28 "0028_expand_retry_asked",
-    29 "0029_expand_console",
-    30 "0030_expand_portal",
-    33 "0033_expand_given_up",
-    34 "0034_expand_many_merchants",
 }
 
-/// Reads [`Found`]; `$1` is the newest version that the program knows.
+/// Reads [`Found`]; `$1` is the newest version that the program knows, `$2` the checksum of its first migration.
 pub(crate) const FOUND: &str = "SELECT MAX(version), COUNT(CASE WHEN version > $1 \
-    AND description NOT LIKE '____\\_expand\\_%' ESCAPE '\\' THEN 1 END) FROM _sqlx_migrations WHERE success";
+    AND description NOT LIKE '____\\_expand\\_%' ESCAPE '\\' THEN 1 END), \
+    COUNT(CASE WHEN version = 1 AND checksum <> $2 THEN 1 END) FROM _sqlx_migrations WHERE success";
+
+/// What a program knows of the schema.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// Its newest migration.
+    pub(crate) newest: i64,
+    /// The checksum of its first migration, with which every database of this schema has begun.
+    pub(crate) first: &'static [u8],
+}
 
 /// What a database says of its schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,23 +53,29 @@ pub(crate) struct Found {
     pub(crate) newest: i64,
     /// How many of those that the program does not know may break it.
     breaking: i64,
+    /// It began with another first migration: its tables are others.
+    foreign: bool,
 }
 
 impl Found {
-    pub(crate) fn new((newest, breaking): (Option<i64>, i64)) -> Self {
-        Self { newest: newest.unwrap_or(0), breaking }
+    pub(crate) fn new((newest, breaking, foreign): (Option<i64>, i64, i64)) -> Self {
+        Self { newest: newest.unwrap_or(0), breaking, foreign: foreign > 0 }
     }
 
     /// Whether the program whose newest version is `known` works with this schema.
     pub(crate) fn fits(self, known: i64) -> bool {
-        self.newest >= known && self.breaking == 0
+        self.newest >= known && self.breaking == 0 && !self.foreign
     }
 
-    /// Refuses a schema that a newer program made, unless that program has only added to it (T9).
+    /// Refuses a schema that a newer program made, unless that program has only added to it (T9), and one from before
+    /// the first release.
     ///
     /// # Errors
-    /// [`StoreError::UnknownSchema`].
+    /// [`StoreError::UnknownSchema`], [`StoreError::ForeignSchema`].
     pub(crate) fn refuse_breaking(self, known: i64) -> Result<Self> {
+        if self.foreign {
+            return Err(StoreError::ForeignSchema);
+        }
         if self.breaking > 0 {
             return Err(StoreError::UnknownSchema { found: self.newest, known });
         }
@@ -114,15 +101,20 @@ fn migrator(files: &[(i64, &'static str, &'static str)]) -> Migrator {
     migrator
 }
 
-/// The schema version that this program knows: the newest migration.
-pub(crate) fn newest(migrations: &Migrator) -> i64 {
-    migrations.iter().map(|migration| migration.version).max().unwrap_or(0)
+/// What this program knows of the schema.
+pub(crate) fn known(migrations: &'static Migrator) -> Known {
+    Known {
+        newest: migrations.iter().map(|migration| migration.version).max().unwrap_or(0),
+        first: migrations.iter().next().map_or(&[], |migration| migration.checksum.as_ref()),
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
+
+    use sqlx::ConnectOptions as _;
 
     use super::*;
 
@@ -137,6 +129,60 @@ mod tests {
             };
             assert_eq!(versions(listed), versions(&files), "{name}");
         }
+    }
+
+    const LATER: &str = "ALTER TABLE merchants ADD COLUMN later BIGINT NOT NULL DEFAULT 7; \
+        CREATE TABLE later_things (id BIGINT PRIMARY KEY)";
+
+    /// This program's migrations, and one that a later program will have.
+    pub(crate) fn with_later(known: &Migrator) -> Migrator {
+        let later = Migration::new(
+            9001,
+            "9001_expand_later".into(),
+            MigrationType::Simple,
+            LATER.into_sql_str(),
+            false,
+        );
+        let mut all = Migrator::with_migrations(known.iter().cloned().chain([later]).collect());
+        all.set_ignore_missing(true);
+        all
+    }
+
+    /// A later program brings a database with rows up to date, and this one goes on working with it.
+    macro_rules! upgraded {
+        ($migrations:expr, $conn:expr) => {
+            let mut conn = $conn;
+            $migrations.run_direct(None, &mut conn, false).await.unwrap();
+            let row = "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
+                VALUES ('mer_1', 'old', 'active', '{}', 0, 0)";
+            sqlx::query(row).execute(&mut conn).await.unwrap();
+            with_later(&$migrations).run_direct(None, &mut conn, false).await.unwrap();
+            let kept = sqlx::query_scalar("SELECT COUNT(*) FROM merchants WHERE later = 7");
+            let kept: i64 = kept.fetch_one(&mut conn).await.unwrap();
+            assert_eq!(kept, 1);
+            $migrations.run_direct(None, &mut conn, false).await.unwrap();
+            let known = known(&$migrations);
+            let found = sqlx::query_as(FOUND).bind(known.newest).bind(known.first);
+            let found = Found::new(found.fetch_one(&mut conn).await.unwrap());
+            assert_eq!(found, Found { newest: 9001, breaking: 0, foreign: false });
+            assert!(found.fits(known.newest) && !found.fits(9002));
+        };
+    }
+
+    #[tokio::test]
+    async fn a_sqlite_file_is_upgraded_with_its_rows() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(directory.path().join("a.db"));
+        upgraded!(SQLITE, options.create_if_missing(true).connect().await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_postgres_database_is_upgraded_with_its_rows() {
+        let url = postgres_cluster::database().await;
+        upgraded!(
+            POSTGRES,
+            url.parse::<sqlx::postgres::PgConnectOptions>().unwrap().connect().await.unwrap()
+        );
     }
 
     /// What a migration may do that older programs do not notice. On PostgreSQL an index of a table that is there

@@ -6,6 +6,9 @@
 //! the platform's endpoint, has a shard of its own behind the merchants'. SQLite has one writer, which holds every
 //! turn.
 //!
+//! Every row of a merchant has the number of its shard in the column `shard`, which leads the keys of its table; the
+//! statements name it (`Query::bind_tenant`). On SQLite there is one shard, 0.
+//!
 //! A job says beforehand which turns it needs ([`Turns`]). When it finds out half way that it needs another one, it
 //! is undone and runs again with all of them (`writer`). A job that says nothing gets every turn.
 
@@ -21,6 +24,29 @@ pub const MERCHANT_SHARDS: u32 = 64;
 /// The shard of the operator's own tenant.
 const OPERATOR_SHARD: u32 = MERCHANT_SHARDS;
 
+/// The number of a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shard(u8);
+
+impl Shard {
+    /// The shard of the operator's own tenant.
+    pub(crate) const OPERATOR: Self = Self(64);
+
+    /// The shard of a merchant: the first byte of its id's SHA-256, which PostgreSQL computes alike (`shard_of`).
+    #[must_use]
+    pub fn of(merchant: &MerchantId) -> Self {
+        if Tenant::is_of_operator(merchant) {
+            return Self::OPERATOR;
+        }
+        Self(Sha256::digest(merchant.as_str()).first().copied().unwrap_or(0) % 64)
+    }
+
+    /// The number that PostgreSQL stores.
+    pub(crate) fn number(self) -> i16 {
+        self.0.into()
+    }
+}
+
 /// A set of shards.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct ShardSet(u128);
@@ -28,17 +54,20 @@ pub struct ShardSet(u128);
 impl ShardSet {
     /// Every shard, the operator's included.
     pub const ALL: Self = Self((1 << (MERCHANT_SHARDS + 1)) - 1);
+    /// The shard of a database that has one.
+    pub(crate) const ONLY: Self = Self(1);
     /// No shard.
     pub const NONE: Self = Self(0);
 
-    /// The shard of a merchant: the first byte of its id's SHA-256, which PostgreSQL computes alike.
+    /// The shard of a merchant.
     #[must_use]
     pub fn of(merchant: &MerchantId) -> Self {
-        if Tenant::is_of_operator(merchant) {
-            return Self::one(OPERATOR_SHARD);
-        }
-        let first = Sha256::digest(merchant.as_str()).first().copied().unwrap_or(0);
-        Self::one(u32::from(first) % MERCHANT_SHARDS)
+        Self::one(Shard::of(merchant).0.into())
+    }
+
+    /// The shards, ascending.
+    pub(crate) fn all(self) -> impl Iterator<Item = Shard> {
+        (0..=64).map(Shard).filter(move |shard| self.contains(Self::one(shard.0.into())))
     }
 
     /// The set of one shard; empty when there is no such shard.

@@ -75,9 +75,11 @@ async fn order(
     State(floor): State<Floor>,
     Path((merchant, order)): Path<(String, String)>,
 ) -> impl IntoResponse {
-    let (body, _version): (String, i64) = sqlx::query_as(
-        "SELECT body, resource_version FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
-    )
+    let (body, _version): (String, i64) = sqlx::query_as(concat!(
+        "SELECT body, resource_version FROM orders WHERE shard = ",
+        shard_of!("$1"),
+        " AND merchant_id = $1 AND livemode = $2 AND order_number = $3",
+    ))
     .bind(merchant)
     .bind(false)
     .bind(order)
@@ -98,10 +100,11 @@ async fn events_page(
     Path(merchant): Path<String>,
     Query(request): Query<PageRequest>,
 ) -> impl IntoResponse {
-    let rows = sqlx::query(
-        "SELECT sequence, body FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence > $3 \
-         ORDER BY sequence LIMIT $4",
-    )
+    let rows = sqlx::query(concat!(
+        "SELECT sequence, body FROM events WHERE shard = ",
+        shard_of!("$1"),
+        " AND merchant_id = $1 AND livemode = $2 AND sequence > $3 ORDER BY sequence LIMIT $4",
+    ))
     .bind(merchant)
     .bind(false)
     .bind(request.after)
@@ -140,9 +143,13 @@ async fn payment_start(
     let mut tx = floor.writers.begin_with(BEGIN).await.unwrap();
     let sequence = advance(&mut tx, &merchant, 1).await;
     sqlx::query(
-        "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
-             amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body, created_sequence) \
-         VALUES ($1, $2, $3, 'created', $4, NULL, 'USD', 5300, 0, 0, 0, 1, 0, $5, $6)",
+        concat!(
+            "INSERT INTO payments (id, merchant_id, livemode, status, checkout_id, order_number, currency, amount, \
+                 amount_authorized, amount_captured, amount_refunded, resource_version, created_at, body, \
+                 created_sequence, shard) \
+             VALUES ($1, $2, $3, 'created', $4, NULL, 'USD', 5300, 0, 0, 0, 1, 0, $5, $6, ",
+            shard_of!("$2"), ")",
+        ),
     )
     .bind(&payment)
     .bind(&merchant)
@@ -176,20 +183,29 @@ async fn payment_report(
     report_row(&mut tx, &merchant, ("report", "succeeded"), &report.processor_event_id, &payment).await;
     let number = order_number(&mut tx, &merchant).await;
     let first = advance(&mut tx, &merchant, 4).await;
-    sqlx::query("UPDATE checkouts SET status = 'completed', resource_version = 2, body = $2 WHERE id = $1")
+    let completed = concat!(
+        "UPDATE checkouts SET status = 'completed', resource_version = 2, body = $2 WHERE id = $1 AND shard = ",
+        shard_of!("$3"),
+        " AND merchant_id = $3",
+    );
+    sqlx::query(completed)
         .bind(&report.checkout_id)
         .bind(&written.checkout_completed)
+        .bind(&merchant)
         .execute(&mut *tx)
         .await
         .unwrap();
     order_rows(&mut tx, written, &merchant, &number, first).await;
-    sqlx::query(
+    sqlx::query(concat!(
         "UPDATE payments SET status = 'succeeded', order_number = $2, amount_authorized = 5300, \
-             amount_captured = 5300, resource_version = 2, body = $3 WHERE id = $1",
-    )
+                 amount_captured = 5300, resource_version = 2, body = $3 WHERE id = $1 AND shard = ",
+        shard_of!("$4"),
+        " AND merchant_id = $4",
+    ))
     .bind(&payment)
     .bind(&number)
     .bind(&written.payment_succeeded)
+    .bind(&merchant)
     .execute(&mut *tx)
     .await
     .unwrap();
@@ -202,9 +218,12 @@ async fn payment_report(
 /// Takes `count` places of the stream; tells the first.
 async fn advance(tx: &mut Transaction<'static, Db>, merchant: &str, count: i64) -> i64 {
     let last: i64 = sqlx::query_scalar(
-        "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) VALUES ($1, $2, $3, 0) \
-         ON CONFLICT (merchant_id, livemode) DO UPDATE SET \
-             last_sequence = streams.last_sequence + excluded.last_sequence RETURNING last_sequence",
+        concat!(
+            "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at, shard) VALUES ($1, $2, $3, 0, ",
+            shard_of!("$1"),
+            ") ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET \
+                 last_sequence = streams.last_sequence + excluded.last_sequence RETURNING last_sequence",
+        ),
     )
     .bind(merchant)
     .bind(false)
@@ -217,9 +236,12 @@ async fn advance(tx: &mut Transaction<'static, Db>, merchant: &str, count: i64) 
 
 async fn order_number(tx: &mut Transaction<'static, Db>, merchant: &str) -> String {
     let number: i64 = sqlx::query_scalar(
-        "INSERT INTO order_counters (merchant_id, livemode, last_number) VALUES ($1, $2, 100001) \
-         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
-         RETURNING last_number",
+        concat!(
+            "INSERT INTO order_counters (merchant_id, livemode, last_number, shard) VALUES ($1, $2, 100001, ",
+            shard_of!("$1"),
+            ") ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET last_number = order_counters.last_number + 1 \
+             RETURNING last_number",
+        ),
     )
     .bind(merchant)
     .bind(false)
@@ -237,10 +259,13 @@ async fn order_rows(
     first: i64,
 ) {
     sqlx::query(
-        "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
-             currency, total, customer_reference, resource_version, created_at, updated_at, body, created_sequence, \
-             last_sequence) \
-         VALUES ($1, $2, $3, 'confirmed', 'paid', 'unfulfilled', 'USD', 5300, NULL, 2, 0, 0, $4, $5, $6)",
+        concat!(
+            "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, \
+                 currency, total, customer_reference, resource_version, created_at, updated_at, body, \
+                 created_sequence, last_sequence, shard) \
+             VALUES ($1, $2, $3, 'confirmed', 'paid', 'unfulfilled', 'USD', 5300, NULL, 2, 0, 0, $4, $5, $6, ",
+            shard_of!("$1"), ")",
+        ),
     )
     .bind(merchant)
     .bind(false)
@@ -251,10 +276,12 @@ async fn order_rows(
     .execute(&mut **tx)
     .await
     .unwrap();
-    sqlx::query(
+    sqlx::query(concat!(
         "INSERT INTO order_lines (merchant_id, livemode, order_number, id, quantity, fulfilled_quantity, \
-             shipped_quantity, delivered_quantity) VALUES ($1, $2, $3, $4, 2, 0, 0, 0)",
-    )
+                 shipped_quantity, delivered_quantity, shard) VALUES ($1, $2, $3, $4, 2, 0, 0, 0, ",
+        shard_of!("$1"),
+        ")",
+    ))
     .bind(merchant)
     .bind(false)
     .bind(number)
@@ -272,9 +299,13 @@ async fn events(
     from: usize,
     count: usize,
 ) {
-    let mut query = QueryBuilder::<Db>::new(
-        "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) ",
-    );
+    let mut query = QueryBuilder::<Db>::new(concat!(
+        "INSERT INTO events (shard, merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+             SELECT ",
+        shard_of!("column1"),
+        ", column1, column2, column3, column4, column5, column6, column7, column8 \
+             FROM (",
+    ));
     query.push_values(
         written.events[from..from + count].iter().zip(first..),
         |mut row, (event, sequence)| {
@@ -288,6 +319,7 @@ async fn events(
                 .push_bind(event.1.clone());
         },
     );
+    query.push(") AS v");
     query.build().execute(&mut **tx).await.unwrap();
 }
 
@@ -299,8 +331,11 @@ async fn report_row(
     payment: &str,
 ) {
     sqlx::query(
-        "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
-             said, received_at) VALUES ($1, $2, 'acme-pay', $3, $4, $5, $6, 0)",
+        concat!(
+            "INSERT INTO processor_reports (merchant_id, livemode, processor, message, processor_event_id, resource_id, \
+                 said, received_at, shard) VALUES ($1, $2, 'acme-pay', $3, $4, $5, $6, 0, ",
+            shard_of!("$1"), ")",
+        ),
     )
     .bind(merchant)
     .bind(false)
@@ -320,10 +355,12 @@ async fn audit(
     operation: &str,
     payment: &str,
 ) {
-    sqlx::query(
+    sqlx::query(concat!(
         "INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, \
-             version_before, resource_version) VALUES ($1, 0, $2, $3, $4, $6, $7, $5, 1, 2)",
-    )
+                 version_before, resource_version, shard) VALUES ($1, 0, $2, $3, $4, $6, $7, $5, 1, 2, ",
+        shard_of!("$6"),
+        ")",
+    ))
     .bind(written.id("aud"))
     .bind("key_00000000000000000000000000")
     .bind(written.id("req"))

@@ -4,6 +4,13 @@ use axum::Router;
 use sqlx::Postgres;
 use sqlx::postgres::PgPoolOptions;
 
+/// The shard of a merchant, an expression.
+macro_rules! shard_of {
+    ($merchant:literal) => {
+        concat!("shard_of(", $merchant, ")")
+    };
+}
+
 #[path = "handlers.rs"]
 mod handlers;
 

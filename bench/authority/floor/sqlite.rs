@@ -5,6 +5,13 @@ use sqlx::sqlite::{Sqlite, SqlitePoolOptions};
 
 use bench_kit::database::sqlite_options;
 
+/// The shard of a merchant, an expression.
+macro_rules! shard_of {
+    ($merchant:literal) => {
+        "0"
+    };
+}
+
 #[path = "handlers.rs"]
 mod handlers;
 

@@ -12,28 +12,28 @@ use super::sender::Outcome;
 use super::writer::Made;
 
 const MAKE: &str = "\
-WITH s AS (INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) \
-         SELECT merchant, FALSE, sequence, at FROM UNNEST($1::text[], $2::bigint[], $3::bigint[]) \
+WITH s AS (INSERT INTO streams (shard, merchant_id, livemode, last_sequence, last_created_at) \
+         SELECT shard_of(merchant), merchant, FALSE, sequence, at FROM UNNEST($1::text[], $2::bigint[], $3::bigint[]) \
              AS r (merchant, sequence, at) \
-         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
+         ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
              last_created_at = excluded.last_created_at), \
      made AS (SELECT * FROM UNNEST($4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], \
              $10::text[], $11::text[], $12::text[]) \
          AS r (checkout, merchant, at, record, sequence, event, body, audit, request)), \
-     c AS (INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, resource_version, \
+     c AS (INSERT INTO checkouts (shard, id, merchant_id, livemode, status, currency, total, expires_at, resource_version, \
              body, created_sequence) \
-         SELECT checkout, merchant, FALSE, 'open', 'USD', 5300, at + $13, 1, record, sequence FROM made), \
-     e AS (INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
-         SELECT merchant, FALSE, sequence, event, 'checkout.created', checkout, at, body FROM made), \
-     d AS (INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+         SELECT shard_of(merchant), checkout, merchant, FALSE, 'open', 'USD', 5300, at + $13, 1, record, sequence FROM made), \
+     e AS (INSERT INTO events (shard, merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+         SELECT shard_of(merchant), merchant, FALSE, sequence, event, 'checkout.created', checkout, at, body FROM made), \
+     d AS (INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
              triggered_by, status, attempt_count, next_attempt_at, lease_token, lease_until, created_at, updated_at, \
              created_sequence) \
-         SELECT id, merchant, FALSE, event, 'checkout.created', sequence, endpoint, 'event', 'pending', 0, at, $15, \
+         SELECT shard_of(merchant), shard_of(merchant), id, merchant, FALSE, event, 'checkout.created', sequence, endpoint, 'event', 'pending', 0, at, $15, \
              at + $16, at, at, place \
          FROM UNNEST($17::text[], $18::text[], $19::text[], $20::bigint[], $21::text[], $22::bigint[], \
              $23::bigint[]) AS r (id, merchant, event, sequence, endpoint, at, place)) \
- INSERT INTO audit_log (id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, version_before, \
-     resource_version) SELECT audit, at, $14, request, 'checkouts.create', merchant, FALSE, checkout, NULL, 1 FROM made";
+ INSERT INTO audit_log (shard, id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, version_before, \
+     resource_version) SELECT shard_of(merchant), audit, at, $14, request, 'checkouts.create', merchant, FALSE, checkout, NULL, 1 FROM made";
 
 const SETTLE: &str = "\
 WITH settled AS (SELECT * FROM UNNEST($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]) \
@@ -41,14 +41,15 @@ WITH settled AS (SELECT * FROM UNNEST($1::text[], $2::text[], $3::text[], $4::bi
      d AS (UPDATE deliveries SET status = 'succeeded', attempt_count = 1, next_attempt_at = NULL, \
              last_outcome = 'success', last_response_status = 200, succeeded_at = finished_at, \
              updated_at = finished_at, lease_token = NULL, lease_until = NULL \
-         FROM settled WHERE deliveries.id = delivery), \
-     a AS (INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, \
+         FROM settled WHERE deliveries.id = delivery RETURNING deliveries.shard, delivery), \
+     a AS (INSERT INTO attempts (shard, id, delivery_id, endpoint_id, number, started_at, signed_timestamp, duration_ms, \
              outcome, response_status) \
-         SELECT attempt, delivery, endpoint, 1, started_at, started_at / 1000, duration_ms, 'success', 200 \
-         FROM settled) \
+         SELECT d.shard, attempt, delivery, endpoint, 1, started_at, started_at / 1000, duration_ms, 'success', 200 \
+         FROM settled JOIN d USING (delivery)) \
  UPDATE webhook_endpoints SET health_state = 'healthy', consecutive_failures = 0, last_success_at = at, \
      last_response_status = 200 \
-     FROM UNNEST($7::text[], $8::bigint[]) AS r (endpoint, at) WHERE webhook_endpoints.id = endpoint";
+     FROM UNNEST($7::text[], $8::bigint[]) AS r (endpoint, at) \
+     WHERE webhook_endpoints.shard IN (SELECT shard FROM turns) AND webhook_endpoints.id = endpoint";
 
 pub(super) struct Options(Box<PgConnectOptions>);
 

@@ -113,7 +113,7 @@ impl Shape {
         match self {
             Self::Made { streams, events, deliveries, alone } => format!(
                 "{begin}INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) VALUES {} \
-                     ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
+                     ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
                      last_created_at = excluded.last_created_at; \
                  INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, \
                      resource_version, body, created_sequence) VALUES {}; \
@@ -137,12 +137,12 @@ impl Shape {
                 "{}UPDATE deliveries SET status = 'succeeded', attempt_count = 1, next_attempt_at = NULL, \
                      last_outcome = 'success', last_response_status = 200, succeeded_at = s.column2, \
                      updated_at = s.column2, lease_token = NULL, lease_until = NULL \
-                     FROM (VALUES {}) AS s WHERE deliveries.id = s.column1; \
+                     FROM (VALUES {}) AS s WHERE deliveries.shard = 0 AND deliveries.id = s.column1; \
                  INSERT INTO attempts (id, delivery_id, endpoint_id, number, started_at, signed_timestamp, \
                      duration_ms, outcome, response_status) VALUES {}; \
                  UPDATE webhook_endpoints SET health_state = 'healthy', consecutive_failures = 0, \
                      last_success_at = s.column2, last_response_status = 200 \
-                     FROM (VALUES {}) AS s WHERE webhook_endpoints.id = s.column1; COMMIT",
+                     FROM (VALUES {}) AS s WHERE webhook_endpoints.shard = 0 AND webhook_endpoints.id = s.column1; COMMIT",
                 if alone { begin } else { "" },
                 rows("(?, ?)", outcomes),
                 rows("(?, ?, ?, 1, ?, ?, ?, 'success', 200)", outcomes),

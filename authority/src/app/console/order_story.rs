@@ -103,8 +103,8 @@ impl App {
         self.store
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
-                    let body = tx.event_find(&id).await?.ok_or_else(EventId::missing)?;
-                    fates(tx, vec![body]).await
+                    let (tenant, body) = tx.event_find(&id).await?.ok_or_else(EventId::missing)?;
+                    fates(tx, &tenant, vec![body]).await
                 })
             })
             .await
@@ -151,12 +151,16 @@ async fn gather(
         .chain(shipments.iter().map(|shipment| shipment.id.to_string()))
         .collect();
     let bodies = tx.events_about(&tenant, &records, before, EVENTS_MAX + 1).await?;
-    let history = fates(tx, bodies).await?;
+    let history = fates(tx, &tenant, bodies).await?;
     Ok(OrderStory { tenant, order, checkout, payments, refunds, shipments, history })
 }
 
-/// The events of these bodies, newest first, with their deliveries to anybody.
-pub(in crate::app) async fn fates(tx: &mut Tx, mut bodies: Vec<String>) -> Result<EventHistory, Refusal> {
+/// The tenant's events of these bodies, newest first, with their deliveries to anybody.
+pub(in crate::app) async fn fates(
+    tx: &mut Tx,
+    tenant: &Tenant,
+    mut bodies: Vec<String>,
+) -> Result<EventHistory, Refusal> {
     let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
     let mut truncated = bodies.len() > most;
     bodies.truncate(most);
@@ -167,7 +171,7 @@ pub(in crate::app) async fn fates(tx: &mut Tx, mut bodies: Vec<String>) -> Resul
         .map_err(|_| Refusal::internal())?;
     let mut ids: Vec<EventId> =
         events.iter().filter_map(|event| EventId::parse(event.get("id")?.as_str()?)).collect();
-    let mut deliveries = tx.deliveries_of_events(&ids, DELIVERIES_MAX).await?;
+    let mut deliveries = tx.deliveries_of_events(tenant, &ids, DELIVERIES_MAX).await?;
     let more_deliveries = i64::try_from(deliveries.len()) == Ok(DELIVERIES_MAX);
     let of = |id: &EventId| deliveries.iter().filter(|found| found.delivery.event_id == *id).count();
     let mut together = 0;
@@ -183,7 +187,7 @@ pub(in crate::app) async fn fates(tx: &mut Tx, mut bodies: Vec<String>) -> Resul
         deliveries.retain(|found| ids.contains(&found.delivery.event_id));
     }
     let tried: Vec<DeliveryId> = deliveries.iter().map(|found| found.delivery.id.clone()).collect();
-    let attempts = tx.attempts_of_deliveries(&tried, ATTEMPTS_MAX).await?;
+    let attempts = tx.attempts_of_deliveries(tenant, &tried, ATTEMPTS_MAX).await?;
     let mut urls = BTreeMap::new();
     for found in &deliveries {
         let id = &found.delivery.endpoint_id;

@@ -58,7 +58,7 @@ impl App {
                 let mut figures = tx.endpoint_figures(&owner, now, since, LATENCY_SAMPLE).await?;
                 Ok(EndpointDay {
                     figures: figures.remove(&id).unwrap_or_default(),
-                    hours: tx.hours_since(Some(&id), since).await?,
+                    hours: tx.hours_since(Some((&owner, &id)), since).await?,
                 })
             })
         })

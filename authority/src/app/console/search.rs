@@ -124,7 +124,7 @@ impl App {
                         return tx.record_find(&record).await;
                     }
                     if let Some(id) = payment {
-                        let found = tx.payment_find(&id).await?;
+                        let found = tx.payment_owned(&id).await?;
                         return found.map(|(tenant, payment)| text_of(tenant, &payment)).transpose();
                     }
                     let Some(id) = refund else { return Ok(None) };

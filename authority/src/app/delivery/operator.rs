@@ -7,6 +7,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, MerchantId, Named};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
+use authority_store::shards::Shard;
 use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord};
 use serde::Serialize;
 use serde_json::Value;
@@ -127,6 +128,7 @@ pub(in crate::app) async fn retry(work: &mut Work<'_>, found: &FoundDelivery) ->
     let event_type = EventType::parse(&delivery.event_type).ok_or_else(Refusal::internal)?;
     let again = NewDelivery {
         id: DeliveryId::generate(work.now, &mut work.dice),
+        event_shard: Shard::of(&found.merchant_id),
         event_id: delivery.event_id.clone(),
         event_type: event_type.as_str(),
         sequence: found.sequence,

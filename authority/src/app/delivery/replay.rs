@@ -10,6 +10,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId, Named};
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::refusal::Refusal;
+use authority_store::shards::Shard;
 use authority_store::tx::{EventHead, NewDelivery};
 use serde::Serialize;
 use serde_json::Value;
@@ -71,6 +72,7 @@ impl App {
                         .into_iter()
                         .map(|endpoint_id| NewDelivery {
                             id: DeliveryId::generate(work.now, &mut work.dice),
+                            event_shard: Shard::of(&tenant.merchant_id),
                             event_id: id.clone(),
                             event_type: event_type.as_str(),
                             sequence: head.sequence,

@@ -37,7 +37,8 @@ impl App {
 
     /// `GET /events/:id` of any merchant: the stored bytes.
     pub async fn event_find(&self, id: EventId) -> Result<Answer, Refusal> {
-        let body = self.read(move |tx| Box::pin(async move { tx.event_find(&id).await })).await?;
-        Ok(Answer::new(200, body.ok_or_else(EventId::missing)?))
+        let found = self.read(move |tx| Box::pin(async move { tx.event_find(&id).await })).await?;
+        let (_, body) = found.ok_or_else(EventId::missing)?;
+        Ok(Answer::new(200, body))
     }
 }

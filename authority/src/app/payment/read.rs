@@ -57,7 +57,7 @@ impl App {
 
     /// `GET /payments/:payment` of the operator API.
     pub async fn payment_find(&self, id: PaymentId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.payment_find(&id).await })).await?;
+        let found = self.read(move |tx| Box::pin(async move { tx.payment_owned(&id).await })).await?;
         let (tenant, payment) = found.ok_or_else(PaymentId::missing)?;
         let found = FoundPayment { tenant, payment };
         Ok(Answer::showing(200, &OperatorView::from(&found), &found.payment)?.volatile())

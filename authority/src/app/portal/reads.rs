@@ -66,7 +66,7 @@ impl App {
             .read_list(move |tx: &mut Tx| {
                 Box::pin(async move {
                     let body = tx.event_body(&tenant, &id).await?.ok_or_else(EventId::missing)?;
-                    let history = fates(tx, vec![body]).await?;
+                    let history = fates(tx, &tenant, vec![body]).await?;
                     Ok(own(tx, &tenant, history).await?)
                 })
             })

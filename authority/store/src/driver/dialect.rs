@@ -1,10 +1,13 @@
 //! What the two databases say differently.
 
+use crate::migrations::Known;
+use crate::shards::ShardSet;
+
 /// A database's own words. Its batches and its placeholders are in its module as well ([`super::Target`]).
 pub(crate) struct Dialect {
     /// Leases due deliveries of all endpoints; see there for the parameters.
     pub(crate) lease_due: &'static str,
-    /// Leases due deliveries of the endpoints in `$11` only.
+    /// Leases due deliveries of the endpoints in `$11` only, which are in one of the shards `$12`.
     pub(crate) lease_due_among: &'static str,
     /// The columns of a new delivery, whose position continues from the endpoint's last one.
     pub(crate) new_delivery: &'static str,
@@ -26,6 +29,12 @@ pub(crate) struct Dialect {
     pub(crate) worth_looking_up: usize,
     /// Whether the database has a clock that is not this machine's.
     pub(crate) has_clock: bool,
-    /// The schema version that this program knows.
-    pub(crate) known_version: fn() -> i64,
+    /// The shards that there are.
+    pub(crate) shards: ShardSet,
+    /// The endpoints that have unfinished work, as rows `waiting (shard, endpoint_id)`, the last row null, found with
+    /// one index step each. So the cost does not depend on how many deliveries are pending or have ended, nor on how
+    /// many endpoints are idle. Opens the statement.
+    pub(crate) waiting: &'static str,
+    /// The schema that this program knows.
+    pub(crate) known: fn() -> Known,
 }

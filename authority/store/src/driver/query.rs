@@ -8,6 +8,8 @@ use sqlx::SqlStr;
 use super::statement::{Statement, Target};
 use super::value::Values;
 use super::{Error, Kind, Value};
+use crate::shards::{Shard, ShardSet};
+use crate::sql::across::Across;
 
 /// A statement: a text with `$1, $2, …`, for which values are bound in their order ([`Query::bind`]), or one that is
 /// put together from pieces of text and from values where they stand ([`Query::push`], [`Query::push_bind`]).
@@ -26,6 +28,8 @@ enum Place<'q> {
     Value(Value<'q>),
     /// ` IN …`; never empty.
     In(Vec<String>),
+    /// ` = …` one of these.
+    Shards(ShardSet),
     Rows(&'static [Kind], Vec<Vec<Value<'q>>>),
 }
 
@@ -35,6 +39,11 @@ pub(crate) fn query<'q>(text: impl Into<Cow<'static, str>>) -> Query<'q> {
 }
 
 impl<'q> Query<'q> {
+    /// A statement that looks through all shards. It says so to whoever reads it on the server.
+    pub(crate) fn across(why: Across, text: &str) -> Self {
+        query(format!("/* all shards: {} */ {text}", why.name()))
+    }
+
     /// A statement that begins with this text.
     pub(crate) fn new(text: &'static str) -> Self {
         query(text)
@@ -52,9 +61,9 @@ impl<'q> Query<'q> {
         self
     }
 
-    /// The values of the next two: a tenant's merchant and mode.
+    /// The values of the next three: a tenant's shard, merchant and mode.
     pub(crate) fn bind_tenant(self, tenant: &'q Tenant) -> Self {
-        self.bind(tenant.merchant_id.as_str()).bind(tenant.livemode)
+        self.bind(Shard::of(&tenant.merchant_id)).bind(tenant.merchant_id.as_str()).bind(tenant.livemode)
     }
 
     /// Adds text.
@@ -76,10 +85,24 @@ impl<'q> Query<'q> {
         }
     }
 
-    /// Adds the condition that rows are the tenant's.
-    pub(crate) fn push_tenant(&mut self, tenant: &'q Tenant) -> &mut Self {
-        self.push("merchant_id = ").push_bind(tenant.merchant_id.as_str());
-        self.push(" AND livemode = ").push_bind(tenant.livemode)
+    /// Adds the condition that rows of the table with this alias (`"e."`) are the tenant's.
+    pub(crate) fn push_tenant(&mut self, alias: &str, tenant: &Tenant) -> &mut Self {
+        self.push_shard(alias, Shard::of(&tenant.merchant_id));
+        self.push(" AND ")
+            .push(alias)
+            .push("merchant_id = ")
+            .push_bind(tenant.merchant_id.as_str().to_owned());
+        self.push(" AND ").push(alias).push("livemode = ").push_bind(tenant.livemode)
+    }
+
+    /// Adds the condition that rows are of this shard.
+    pub(crate) fn push_shard(&mut self, alias: &str, shard: Shard) -> &mut Self {
+        self.push(alias).push("shard = ").push_bind(shard)
+    }
+
+    /// Adds the condition that rows are of one of these shards.
+    pub(crate) fn push_shards(&mut self, alias: &str, shards: ShardSet) -> &mut Self {
+        self.push(alias).push("shard").place(Place::Shards(shards))
     }
 
     /// Adds values, with commas between them.
@@ -130,6 +153,7 @@ impl<'q> Query<'q> {
             match place {
                 Place::Value(value) => written.push_bind(value)?,
                 Place::In(values) => D::push_in(&mut written, values)?,
+                Place::Shards(shards) => D::push_shards(&mut written, shards)?,
                 Place::Rows(kinds, rows) => D::push_rows(&mut written, kinds, &rows)?,
             }
             from = at;

@@ -7,6 +7,7 @@ use sqlx::error::BoxDynError;
 use sqlx::{Arguments as _, AssertSqlSafe, Database, SqlSafeStr as _, SqlStr};
 
 use super::{Error, Kind, Value};
+use crate::shards::ShardSet;
 
 /// A database that statements are written for.
 pub(crate) trait Target: Database {
@@ -14,6 +15,8 @@ pub(crate) trait Target: Database {
     fn add(arguments: &mut Self::Arguments, value: Value<'_>) -> Result<(), BoxDynError>;
     /// Adds the condition that what stands before is one of these.
     fn push_in(statement: &mut Statement<Self>, values: Vec<String>) -> Result<(), Error>;
+    /// Adds the condition that what stands before is one of these shards.
+    fn push_shards(statement: &mut Statement<Self>, shards: ShardSet) -> Result<(), Error>;
     /// Adds a query of these rows, with columns `column1, …`.
     fn push_rows(
         statement: &mut Statement<Self>,

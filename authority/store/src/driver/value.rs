@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::shards::Shard;
+
 /// A value of a statement or of a row's column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'v> {
@@ -9,6 +11,8 @@ pub(crate) enum Value<'v> {
     Int(Option<i64>),
     Bool(Option<bool>),
     Bytes(Option<Cow<'v, [u8]>>),
+    /// The number of a shard; on SQLite 0.
+    Shard(Shard),
 }
 
 /// The type of a value.
@@ -18,6 +22,7 @@ pub(crate) enum Kind {
     Int,
     Bool,
     Bytes,
+    Shard,
 }
 
 impl Value<'_> {
@@ -28,6 +33,7 @@ impl Value<'_> {
             Self::Int(number) => Value::Int(number),
             Self::Bool(yes) => Value::Bool(yes),
             Self::Bytes(bytes) => Value::Bytes(bytes.map(|bytes| Cow::Owned(bytes.into_owned()))),
+            Self::Shard(shard) => Value::Shard(shard),
         }
     }
 }
@@ -58,6 +64,12 @@ from! {
     bool => Bool(yes) yes;
     &'v [u8] => Bytes(bytes) Cow::Borrowed(bytes);
     Vec<u8> => Bytes(bytes) Cow::Owned(bytes);
+}
+
+impl From<Shard> for Value<'_> {
+    fn from(shard: Shard) -> Self {
+        Self::Shard(shard)
+    }
 }
 
 impl<'v> From<&'v Option<String>> for Value<'v> {

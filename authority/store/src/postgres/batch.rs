@@ -11,7 +11,7 @@ use sqlx::{Arguments as _, AssertSqlSafe, Executor as _, PgConnection, Postgres,
 
 use super::DIALECT;
 use crate::driver::{Error, Kind, Row, Statement, Target, Value};
-use crate::shards::ShardSet;
+use crate::shards::{Shard, ShardSet};
 use crate::sql::transaction::lookups::{self, Asked};
 use crate::sql::transaction::rows::{Form, Group, number};
 
@@ -22,11 +22,22 @@ impl Target for Postgres {
             Value::Int(number) => arguments.add(number),
             Value::Bool(yes) => arguments.add(yes),
             Value::Bytes(bytes) => arguments.add(bytes.as_deref()),
+            Value::Shard(shard) => arguments.add(shard.number()),
         }
     }
 
     fn push_in(statement: &mut Statement<Self>, values: Vec<String>) -> Result<(), Error> {
         statement.push(" = ANY(").push_encoded(values)?.push(")");
+        Ok(())
+    }
+
+    fn push_shards(statement: &mut Statement<Self>, shards: ShardSet) -> Result<(), Error> {
+        let numbers: Vec<i16> = shards.all().map(Shard::number).collect();
+        match numbers.as_slice() {
+            // As a number, so that an index that begins with it gives the rows in the order of what follows.
+            [one] => statement.push(" = ").push_encoded(*one)?,
+            _ => statement.push(" = ANY(").push_encoded(numbers)?.push(")"),
+        };
         Ok(())
     }
 
@@ -148,6 +159,13 @@ fn push_column<'v>(
                 _ => None,
             });
             statement.push_encoded(answers.collect::<Vec<Option<bool>>>())?.push("::BOOLEAN[]");
+        }
+        Kind::Shard => {
+            let shards = values.map(|value| match value {
+                Some(Value::Shard(shard)) => Some(shard.number()),
+                _ => None,
+            });
+            statement.push_encoded(shards.collect::<Vec<Option<i16>>>())?.push("::SMALLINT[]");
         }
         Kind::Bytes => {
             let texts = values.map(|value| match value {

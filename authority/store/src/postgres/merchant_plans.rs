@@ -15,17 +15,17 @@ const FILL: [&str; 5] = [
      SELECT 'mer_' || n, 'shop-' || n, 'active', \
          '{\"settings\": {\"pending_order_ttl_hours\": 48, \"sandbox_auto_advance\": false}}', 0, 0 \
      FROM generate_series(1, 50000) n",
-    "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
+    "INSERT INTO webhook_endpoints (shard, id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
          health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
-     SELECT 'we_' || n, 'mer_' || n, TRUE, 'https://example.com/', '[]', 'enabled', '2026-09-01', '', 'unknown', 0, '{}', \
+     SELECT shard_of('mer_' || n), 'we_' || n, 'mer_' || n, TRUE, 'https://example.com/', '[]', 'enabled', '2026-09-01', '', 'unknown', 0, '{}', \
          1, 1, 0, 0 FROM generate_series(1, 50000) n",
-    "INSERT INTO payments (id, merchant_id, livemode, status, currency, amount, amount_authorized, amount_captured, \
+    "INSERT INTO payments (shard, id, merchant_id, livemode, status, currency, amount, amount_authorized, amount_captured, \
          amount_refunded, resource_version, created_sequence, created_at, body) \
-     SELECT 'pay_' || n, 'mer_' || n, FALSE, 'succeeded', 'USD', 1, 1, 1, 0, 1, 1, 1, '{}' \
+     SELECT shard_of('mer_' || n), 'pay_' || n, 'mer_' || n, FALSE, 'succeeded', 'USD', 1, 1, 1, 0, 1, 1, 1, '{}' \
      FROM generate_series(1, 50000) n",
-    "INSERT INTO refunds (id, merchant_id, livemode, payment_id, status, amount, resource_version, created_sequence, \
+    "INSERT INTO refunds (shard, id, merchant_id, livemode, payment_id, status, amount, resource_version, created_sequence, \
          created_at, body) \
-     SELECT 'rfd_' || n, 'mer_' || n, FALSE, 'pay_' || n, 'requested', 1, 1, 1, 1, '{}' \
+     SELECT shard_of('mer_' || n), 'rfd_' || n, 'mer_' || n, FALSE, 'pay_' || n, 'requested', 1, 1, 1, 1, '{}' \
      FROM generate_series(1, 50000) n",
     "VACUUM ANALYZE",
 ];

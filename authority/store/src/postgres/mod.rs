@@ -25,9 +25,22 @@ mod plans;
 mod turns;
 
 use crate::driver::Dialect;
-use crate::sql::delivery::backlog::waiting;
+use crate::shards::ShardSet;
 
-pub(crate) use open::{inspect, known_version, migrate, open};
+pub(crate) use open::{inspect, known, migrate, open};
+
+/// See [`Dialect::waiting`].
+macro_rules! waiting {
+    () => {
+        "WITH RECURSIVE waiting (shard, endpoint_id) AS ( \
+             (SELECT shard, endpoint_id FROM deliveries WHERE status = 'pending' ORDER BY shard, endpoint_id LIMIT 1) \
+             UNION ALL \
+             SELECT n.shard, n.endpoint_id FROM waiting CROSS JOIN LATERAL ( \
+                 SELECT d.shard, d.endpoint_id FROM deliveries d WHERE d.status = 'pending' \
+                     AND (d.shard, d.endpoint_id) > (waiting.shard, waiting.endpoint_id) \
+                 ORDER BY d.shard, d.endpoint_id LIMIT 1) n)"
+    };
+}
 
 /// Leases due deliveries (T4), `$5` in all: from each enabled endpoint the oldest ones that nobody holds, as far as
 /// the endpoint has capacity, and from each merchant at most `$6`, or what `$7` says for that merchant. The endpoints
@@ -47,30 +60,31 @@ macro_rules! lease_due {
              wants AS MATERIALIZED ( \
                  SELECT key AS id, (value->>0)::BIGINT AS most, (value->>1)::BIGINT AS beyond FROM jsonb_each($8::jsonb)), \
              roomy AS MATERIALIZED ( \
-                 SELECT waiting.endpoint_id, e.merchant_id, LEAST($10, CASE \
+                 SELECT waiting.shard, waiting.endpoint_id, e.merchant_id, LEAST($10, CASE \
                      WHEN e.hold_step > 0 OR e.health_state = 'failing' OR e.hold_regained > 0 THEN \
                          CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE LEAST(1::BIGINT << e.hold_regained::INT, \
                              COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4)) END \
-                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = waiting.shard \
+                            AND l.endpoint_id = waiting.endpoint_id \
                             AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
                      ELSE (SELECT CASE WHEN o.leave > 0 \
                              THEN LEAST(COALESCE(wants.most, 8), COALESCE(wants.beyond, 0) + o.leave) ELSE 0 END FROM ( \
                          SELECT COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4) \
-                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = waiting.endpoint_id \
-                            AND l.lease_token IS NOT NULL AND l.lease_until >= $3 \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = waiting.shard \
+                            AND l.endpoint_id = waiting.endpoint_id AND l.lease_token IS NOT NULL AND l.lease_until >= $3 \
                             AND substr(l.lease_token, 1, 16) <> $9) AS leave) o) END) AS room \
                  FROM waiting CROSS JOIN LATERAL ( \
                      SELECT f.merchant_id, hold_step, hold_regained, health_state, f.max_in_flight, \
                          m.max_in_flight AS of_merchant \
                      FROM webhook_endpoints f LEFT JOIN merchants m ON m.id = f.merchant_id \
-                     WHERE f.id = waiting.endpoint_id AND f.status = 'enabled' \
+                     WHERE f.shard = waiting.shard AND f.id = waiting.endpoint_id AND f.status = 'enabled' \
                          AND (held_until IS NULL OR held_until <= $3) OFFSET 0) e \
                      LEFT JOIN wants ON wants.id = waiting.endpoint_id), \
              due AS ( \
-                 SELECT r.endpoint_id, r.merchant_id, d.id, d.next_attempt_at, d.sequence \
+                 SELECT r.shard, r.endpoint_id, r.merchant_id, d.id, d.next_attempt_at, d.sequence \
                  FROM roomy r CROSS JOIN LATERAL ( \
                      SELECT w.id, w.next_attempt_at, w.sequence FROM deliveries w \
-                     WHERE w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
+                     WHERE w.shard = r.shard AND w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
                          AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
                      ORDER BY w.next_attempt_at, w.sequence LIMIT GREATEST(r.room, 0) FOR UPDATE SKIP LOCKED) d \
                  WHERE r.room > 0), \
@@ -81,8 +95,8 @@ macro_rules! lease_due {
                  SELECT placed.*, \
                      ROW_NUMBER() OVER (PARTITION BY merchant_id ORDER BY place, next_attempt_at, sequence) AS turn \
                  FROM placed) \
-             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id IN ( \
-                 SELECT id FROM turns \
+             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE (shard, id) IN ( \
+                 SELECT shard, id FROM turns \
                  WHERE turn <= COALESCE((SELECT r.room FROM rooms r WHERE r.id = merchant_id), $6) \
                  ORDER BY turn, next_attempt_at, sequence LIMIT $5) \
              RETURNING id"
@@ -94,15 +108,18 @@ macro_rules! lease_due {
 pub(crate) static DIALECT: Dialect = Dialect {
     lease_due: lease_due!(concat!(waiting!(), ", ")),
     lease_due_among: lease_due!(
-        "WITH waiting (endpoint_id) AS (SELECT jsonb_array_elements_text($11::jsonb)), "
+        "WITH waiting (shard, endpoint_id) AS ( \
+             SELECT e.shard, e.id FROM jsonb_array_elements_text($11::jsonb) a (id) \
+             JOIN webhook_endpoints e ON e.id = a.id AND e.shard = ANY( \
+                 ARRAY(SELECT value::SMALLINT FROM jsonb_array_elements_text($12::jsonb)))), "
     ),
     // Deliveries of the platform's endpoint are made by transactions of every shard, which do not see one another: a
     // sequence numbers them.
-    new_delivery: "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
-     v.column9, v.column9, v.column9, v.column10, v.column11, \
-     CASE WHEN v.column2 = 'operator' THEN nextval('operator_deliveries') \
-     ELSE (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.endpoint_id = v.column7) \
-         + v.column12 END",
+    new_delivery: "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, \
+     v.column9, v.column10, 'pending', 0, v.column11, v.column11, v.column11, v.column12, v.column13, \
+     CASE WHEN v.column3 = 'operator' THEN nextval('operator_deliveries') \
+     ELSE (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d \
+           WHERE d.shard = v.column1 AND d.endpoint_id = v.column9) + v.column14 END",
     // Other clients may write beside the authority's own jobs.
     lock_rows: " FOR UPDATE",
     now_ms: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
@@ -114,5 +131,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     // A round trip for all kinds is fewer than one for each.
     worth_looking_up: 1,
     has_clock: true,
-    known_version,
+    shards: ShardSet::ALL,
+    waiting: waiting!(),
+    known,
 };

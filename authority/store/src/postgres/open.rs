@@ -4,13 +4,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::migrate::MigrateError;
+use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
 use super::connection::{PostgresWriting, connect};
 use super::indexes;
-use crate::migrations::{self, FOUND, Found};
+use crate::migrations::{self, FOUND, Found, Known};
 use crate::store_url::ServerUrl;
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};
@@ -75,7 +75,7 @@ pub(crate) struct Postgres {
 pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
     let options = options(url)?;
     let mut conn = connect(&options.clone().options(WRITER_PLANS)).await?;
-    let known = known_version();
+    let known = known().newest;
     let found = schema(&mut conn).await?.refuse_breaking(known)?.newest;
     if found < known {
         return Err(StoreError::OutdatedSchema { found, known });
@@ -114,20 +114,25 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
 /// the table waits behind it. Then indexes are built that nobody waits for.
 pub(crate) async fn migrate(url: &ServerUrl) -> Result<()> {
     let mut conn = connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?;
-    schema(&mut conn).await?.refuse_breaking(known_version())?;
+    schema(&mut conn).await?.refuse_breaking(known().newest)?;
+    apply(&migrations::POSTGRES, &mut conn).await?;
+    indexes::build(&mut conn).await?;
+    conn.close().await?;
+    Ok(())
+}
+
+/// Runs the migrations that the database does not have, and leaves a table to those who use it as often as it must.
+async fn apply(migrations: &Migrator, conn: &mut PgConnection) -> Result<()> {
     let mut tries = 0;
     loop {
         // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
-        let Err(error) = migrations::POSTGRES.run_direct(None, &mut conn, false).await else { break };
+        let Err(error) = migrations.run_direct(None, &mut *conn, false).await else { return Ok(()) };
         tries += 1;
         if tries == MIGRATION_TRIES || !waited_for_lock(&error) {
             return Err(StoreError::Unavailable(format!("migration: {error}")));
         }
         tokio::time::sleep(MIGRATION_PAUSE).await;
     }
-    indexes::build(&mut conn).await?;
-    conn.close().await?;
-    Ok(())
 }
 
 /// Whether the migration gave up because it waited too long for a table, or for another process's migration.
@@ -165,12 +170,12 @@ async fn schema(conn: &mut PgConnection) -> Result<Found> {
     if !has_table {
         return Ok(Found::default());
     }
-    Ok(Found::new(sqlx::query_as(FOUND).bind(known_version()).fetch_one(conn).await?))
+    Ok(Found::new(sqlx::query_as(FOUND).bind(known().newest).bind(known().first).fetch_one(conn).await?))
 }
 
-/// The schema version this program knows: its newest migration.
-pub(crate) fn known_version() -> i64 {
-    migrations::newest(&migrations::POSTGRES)
+/// The schema that this program knows.
+pub(crate) fn known() -> Known {
+    migrations::known(&migrations::POSTGRES)
 }
 
 #[cfg(test)]
@@ -179,6 +184,39 @@ mod tests {
 
     use super::*;
     use crate::StoreUrl;
+    use crate::migrations::tests::with_later;
+
+    /// A migration that waits for a table does not let everybody else wait behind it.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_migration_gives_way_to_those_who_use_the_tables() {
+        let address = postgres_cluster::database().await;
+        let connect = async || {
+            let limit = [("lock_timeout", MIGRATION_LOCK_WAIT_MS)];
+            connect(&PgConnectOptions::from_str(&address).unwrap().options(limit)).await.unwrap()
+        };
+        let mut conn = connect().await;
+        apply(&migrations::POSTGRES, &mut conn).await.unwrap();
+        let (mut reader, mut other) = (connect().await, connect().await);
+        sqlx::raw_sql("BEGIN; SELECT COUNT(*) FROM merchants").execute(&mut reader).await.unwrap();
+        let migration =
+            tokio::spawn(
+                async move { apply(&with_later(&migrations::POSTGRES), &mut conn).await.map(|()| conn) },
+            );
+        let waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = 'merchants'::regclass \
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        // It queues for the table, and gives up its place while the reader goes on.
+        for waiting in [1_i64, 0] {
+            let seen = async {
+                while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut other).await.unwrap() != waiting {}
+            };
+            tokio::time::timeout(Duration::from_secs(60), seen).await.unwrap();
+        }
+        sqlx::raw_sql("COMMIT").execute(&mut reader).await.unwrap();
+        let mut conn = migration.await.unwrap().unwrap();
+        let later = "SELECT COUNT(*) FROM _sqlx_migrations WHERE version = 9001 AND success";
+        let later: i64 = sqlx::query_scalar(later).fetch_one(&mut conn).await.unwrap();
+        assert_eq!(later, 1);
+    }
 
     /// Which plan a server prefers depends on its figures of a table; that it may not read a whole table does not.
     #[tokio::test]

@@ -13,17 +13,17 @@ use crate::{Store, StoreUrl};
 const FILL: [&str; 5] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
      VALUES ('mer', 'acme', 'active', '{}', 0, 0)",
-    "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
+    "INSERT INTO webhook_endpoints (shard, id, merchant_id, livemode, url, enabled_events, status, api_version, secret_hint, \
          health_state, consecutive_failures, metadata, resource_version, created_sequence, created_at, updated_at) \
-     SELECT id, 'mer', TRUE, 'https://example.com/', '[]', 'enabled', '2026-09-01', '', 'unknown', 0, '{}', 1, n, 0, 0 \
+     SELECT shard_of('mer'), id, 'mer', TRUE, 'https://example.com/', '[]', 'enabled', '2026-09-01', '', 'unknown', 0, '{}', 1, n, 0, 0 \
      FROM (VALUES ('busy', 1), ('small', 2)) AS e (id, n)",
-    "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
-     SELECT 'mer', TRUE, n, 'evt_' || lpad(n::text, 6, '0'), 'order.created', 'ORD-' || n, n, '{}' \
+    "INSERT INTO events (shard, merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
+     SELECT shard_of('mer'), 'mer', TRUE, n, 'evt_' || lpad(n::text, 6, '0'), 'order.created', 'ORD-' || n, n, '{}' \
      FROM generate_series(1, 100000) n",
     // The oldest ones wait, one is failed, and one in a thousand is of the small endpoint.
-    "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+    "INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
          status, attempt_count, next_attempt_at, succeeded_at, failed_at, created_at, created_sequence) \
-     SELECT 'dlv_' || lpad(n::text, 6, '0'), 'mer', TRUE, 'evt_' || lpad(n::text, 6, '0'), 'order.created', n, \
+     SELECT shard_of('mer'), shard_of('mer'), 'dlv_' || lpad(n::text, 6, '0'), 'mer', TRUE, 'evt_' || lpad(n::text, 6, '0'), 'order.created', n, \
          CASE WHEN n % 1000 = 0 THEN 'small' ELSE 'busy' END, 'event', \
          CASE WHEN n <= 50 THEN 'pending' WHEN n = 77 THEN 'failed' ELSE 'succeeded' END, 1, \
          CASE WHEN n <= 50 THEN n END, CASE WHEN n > 50 AND n <> 77 THEN n END, CASE WHEN n = 77 THEN n END, n, n \
@@ -33,13 +33,13 @@ const FILL: [&str; 5] = [
 
 /// Orders with payments of the usual size, none with a processor's reference: of those the server has no statistics.
 const UNREFERENCED: [&str; 3] = [
-    "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
+    "INSERT INTO orders (shard, merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
          total, resource_version, created_sequence, last_sequence, created_at, updated_at, body) \
-     SELECT 'mer', TRUE, 'ORD-' || n, 'confirmed', 'paid', 'unfulfilled', 'USD', 0, 1, n, n, n, n, '{}' \
+     SELECT shard_of('mer'), 'mer', TRUE, 'ORD-' || n, 'confirmed', 'paid', 'unfulfilled', 'USD', 0, 1, n, n, n, n, '{}' \
      FROM generate_series(1, 100000) n",
-    "INSERT INTO payments (id, merchant_id, livemode, status, order_number, currency, amount, amount_authorized, \
+    "INSERT INTO payments (shard, id, merchant_id, livemode, status, order_number, currency, amount, amount_authorized, \
          amount_captured, amount_refunded, resource_version, created_sequence, created_at, body) \
-     SELECT 'pay_' || n, 'mer', TRUE, 'succeeded', 'ORD-' || n, 'USD', 1, 1, 1, 0, 1, n, 1, \
+     SELECT shard_of('mer'), 'pay_' || n, 'mer', TRUE, 'succeeded', 'ORD-' || n, 'USD', 1, 1, 1, 0, 1, n, 1, \
          '{\"note\": \"' || repeat('x', 900) || '\"}' \
      FROM generate_series(1, 100000) n",
     "VACUUM ANALYZE",
@@ -83,9 +83,9 @@ async fn a_search_reads_what_it_finds() {
 #[tokio::test]
 async fn a_mark_of_change_reads_what_is_newest() {
     let mut tx = connected().await;
-    let tried = "INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
-         SELECT 'we_' || n, 172800000, 1, 0, 0 FROM generate_series(1, 20000) n \
-         UNION ALL SELECT 'shard/' || n % 64, 172800000 - 3600000 * (n / 64), 1, 0, 0 FROM generate_series(0, 1663) n";
+    let tried = "INSERT INTO endpoint_figures (shard, endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
+         SELECT n % 64, 'we_' || n, 172800000, 1, 0, 0 FROM generate_series(1, 20000) n \
+         UNION ALL SELECT n % 64, 'shard', 172800000 - 3600000 * (n / 64), 1, 0, 0 FROM generate_series(0, 1663) n";
     for sql in [tried, "VACUUM ANALYZE", "BEGIN"] {
         query(sql).write(&mut tx.conn).await.unwrap();
     }

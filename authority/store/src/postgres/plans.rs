@@ -1,11 +1,13 @@
 //! The cost of the feed of changed orders and of the lookups on PostgreSQL with 100,000 orders and payments, read from
 //! their plans.
 
+use authority_domain::id::MerchantId;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, PgConnection, Row as _};
 
 use super::batch::push_lookups;
 use crate::driver::{Statement, Value};
+use crate::shards::Shard;
 use crate::sql::order::ORDERS_CHANGED;
 use crate::sql::transaction::lookup_kinds::{
     CHECKOUTS_TO_PAY, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS,
@@ -18,17 +20,17 @@ const MANY: i64 = 100_000;
 const FILL: [&str; 5] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
      SELECT 'mer_' || n, 'm-' || n, 'active', '{}', 0, 0 FROM generate_series(1, 2) n",
-    "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
+    "INSERT INTO orders (shard, merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
          total, resource_version, created_sequence, last_sequence, created_at, updated_at, body) \
-     SELECT 'mer_' || (n % 2 + 1), TRUE, 'ORD-' || n, 'confirmed', 'paid', 'unfulfilled', 'USD', 0, 1, n, 200000 - n, \
+     SELECT shard_of('mer_' || (n % 2 + 1)), 'mer_' || (n % 2 + 1), TRUE, 'ORD-' || n, 'confirmed', 'paid', 'unfulfilled', 'USD', 0, 1, n, 200000 - n, \
          n, n, '{}' FROM generate_series(1, 100000) n",
-    "INSERT INTO payments (id, merchant_id, livemode, status, order_number, currency, amount, amount_authorized, \
+    "INSERT INTO payments (shard, id, merchant_id, livemode, status, order_number, currency, amount, amount_authorized, \
          amount_captured, amount_refunded, resource_version, created_sequence, created_at, body) \
-     SELECT 'pay_' || n, 'mer_' || (n % 2 + 1), TRUE, 'succeeded', 'ORD-' || n, 'USD', 1, 1, 1, 0, 1, n, 1, '{}' \
+     SELECT shard_of('mer_' || (n % 2 + 1)), 'pay_' || n, 'mer_' || (n % 2 + 1), TRUE, 'succeeded', 'ORD-' || n, 'USD', 1, 1, 1, 0, 1, n, 1, '{}' \
      FROM generate_series(1, 100000) n",
-    "INSERT INTO refunds (id, merchant_id, livemode, order_number, payment_id, status, amount, resource_version, \
+    "INSERT INTO refunds (shard, id, merchant_id, livemode, order_number, payment_id, status, amount, resource_version, \
          created_sequence, created_at, body, idempotency_key, requester) \
-     SELECT 'rfd_' || n, 'mer_' || (n % 2 + 1), TRUE, 'ORD-' || n, 'pay_' || n, 'completed', 1, 1, n, 1, '{}', \
+     SELECT shard_of('mer_' || (n % 2 + 1)), 'rfd_' || n, 'mer_' || (n % 2 + 1), TRUE, 'ORD-' || n, 'pay_' || n, 'completed', 1, 1, n, 1, '{}', \
          'key-' || n, 'api_key' FROM generate_series(1, 100000) n",
     "ANALYZE",
 ];
@@ -48,14 +50,19 @@ async fn filled() -> PgConnection {
 async fn lookups_go_by_the_keys_of_what_they_find() {
     let mut conn = filled().await;
     let (merchant, live): (Value<'_>, Value<'_>) = ("mer_1".into(), true.into());
+    let shard = Shard::of(&MerchantId::from_store("mer_1".to_owned()));
     for count in [1, 64] {
         let each = |key: &dyn Fn(i64) -> Vec<Value<'static>>| (1..=count).map(key).collect::<Vec<_>>();
-        let order = |n: i64| [merchant.clone(), live.clone(), format!("ORD-{}", 2 * n).into()];
-        let used = |n: i64| order(n).into_iter().chain(["api_key".into(), "".into()]).collect();
+        let order = |n: i64| vec![merchant.clone(), live.clone(), format!("ORD-{}", 2 * n).into()];
+        let with = |mut key: Vec<Value<'static>>| {
+            key.push(shard.into());
+            key
+        };
+        let used = |n: i64| with(order(n).into_iter().chain(["api_key".into(), "".into()]).collect());
         let asked = [
-            (&PAYMENTS, each(&|n| vec![format!("pay_{}", 2 * n).into()])),
-            (&CHECKOUTS_TO_PAY, each(&|n| vec![format!("chk_{n}").into()])),
-            (&ORDERS, each(&|n| order(n).into())),
+            (&PAYMENTS, each(&|n| with(vec![format!("pay_{}", 2 * n).into()]))),
+            (&CHECKOUTS_TO_PAY, each(&|n| with(vec![format!("chk_{n}").into()]))),
+            (&ORDERS, each(&|n| with(order(n)))),
             (&USED_FOR_ORDERS, each(&used)),
             (&USED_FOR_REFUNDS, each(&used)),
         ];
@@ -79,6 +86,7 @@ async fn a_page_of_changed_orders_walks_its_index() {
         let plan: Vec<String> = sqlx::query_scalar(AssertSqlSafe(format!(
             "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {ORDERS_CHANGED}"
         )))
+        .bind(54_i16)
         .bind("mer_1")
         .bind(true)
         .bind(after)

@@ -4,6 +4,7 @@
 //! In [`transaction`] is what all rooms use: how rows are written, and what reading is spared. [`inspect`] reads
 //! everything, for the doctor.
 
+pub(crate) mod across;
 pub(crate) mod checkout;
 pub(crate) mod delivery;
 pub(crate) mod endpoint;

@@ -8,6 +8,7 @@ use sqlx::{Arguments as _, Executor as _, Sqlite, SqliteConnection};
 
 use super::DIALECT;
 use crate::driver::{Error, Kind, Row, Statement, Target, Value};
+use crate::shards::ShardSet;
 use crate::sql::transaction::lookups::{self, Asked};
 use crate::sql::transaction::rows::{Form, Group, Line, Table, number};
 
@@ -21,6 +22,7 @@ impl Target for Sqlite {
             Value::Int(number) => arguments.add(number),
             Value::Bool(yes) => arguments.add(yes),
             Value::Bytes(bytes) => arguments.add(bytes.as_deref()),
+            Value::Shard(_) => arguments.add(0_i64),
         }
     }
 
@@ -34,6 +36,11 @@ impl Target for Sqlite {
             between = ", ";
         }
         statement.push(")");
+        Ok(())
+    }
+
+    fn push_shards(statement: &mut Statement<Self>, _shards: ShardSet) -> Result<(), Error> {
+        statement.push(" = 0");
         Ok(())
     }
 

@@ -19,9 +19,21 @@ mod plans;
 mod share_plans;
 
 use crate::driver::Dialect;
-use crate::sql::delivery::backlog::waiting;
+use crate::shards::ShardSet;
 
-pub(crate) use open::{ServerLock, inspect, known_version, make_private, open};
+pub(crate) use open::{ServerLock, inspect, known, make_private, open};
+
+/// See [`Dialect::waiting`].
+macro_rules! waiting {
+    () => {
+        "WITH RECURSIVE waiting (shard, endpoint_id) AS ( \
+             SELECT 0, MIN(endpoint_id) FROM deliveries WHERE shard = 0 AND status = 'pending' \
+             UNION ALL \
+             SELECT 0, (SELECT MIN(n.endpoint_id) FROM deliveries n \
+                        WHERE n.shard = 0 AND n.status = 'pending' AND n.endpoint_id > waiting.endpoint_id) \
+             FROM waiting WHERE waiting.endpoint_id IS NOT NULL)"
+    };
+}
 
 /// Leases due deliveries (T4), `$5` in all: from each enabled endpoint the oldest ones that nobody holds, as far as
 /// the endpoint has capacity, and from each merchant at most `$6`, or what `$7` says for that merchant. The endpoints
@@ -43,27 +55,27 @@ macro_rules! lease_due {
                      WHEN e.hold_step > 0 OR e.health_state = 'failing' OR e.hold_regained > 0 THEN \
                          CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE MIN(1 << e.hold_regained, \
                              COALESCE(MIN(e.max_in_flight, m.max_in_flight), e.max_in_flight, m.max_in_flight, $4)) END \
-                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-                            AND l.lease_until >= $3) \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = 0 AND l.endpoint_id = e.id \
+                            AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
                      ELSE (SELECT CASE WHEN o.leave > 0 \
                              THEN MIN(COALESCE(w.most, 8), COALESCE(w.beyond, 0) + o.leave) ELSE 0 END FROM ( \
                          SELECT COALESCE(MIN(e.max_in_flight, m.max_in_flight), e.max_in_flight, m.max_in_flight, $4) \
-                         - (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
-                            AND l.lease_until >= $3 AND substr(l.lease_token, 1, 16) <> $9) AS leave) o) END \
-                 FROM waiting CROSS JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = 0 AND l.endpoint_id = e.id \
+                            AND l.lease_token IS NOT NULL AND l.lease_until >= $3 AND substr(l.lease_token, 1, 16) <> $9) AS leave) o) END \
+                 FROM waiting CROSS JOIN webhook_endpoints e ON e.shard = 0 AND e.id = waiting.endpoint_id \
                      LEFT JOIN merchants m ON m.id = e.merchant_id LEFT JOIN wants w ON w.id = e.id \
-                 WHERE EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = waiting.endpoint_id \
+                 WHERE EXISTS (SELECT 1 FROM deliveries w WHERE w.shard = 0 AND w.endpoint_id = waiting.endpoint_id \
                          AND w.status = 'pending' AND w.next_attempt_at <= $3) \
                      AND e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $3)) \
-             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id IN ( \
+             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE shard = 0 AND id IN ( \
                  SELECT id FROM ( \
                      SELECT id, next_attempt_at, sequence, merchant_id, \
                          ROW_NUMBER() OVER (PARTITION BY merchant_id ORDER BY place, next_attempt_at, sequence) AS turn \
                      FROM ( \
                          SELECT d.id, d.next_attempt_at, d.sequence, r.merchant_id, r.room, \
                              ROW_NUMBER() OVER (PARTITION BY r.endpoint_id ORDER BY d.next_attempt_at, d.sequence) AS place \
-                         FROM roomy r CROSS JOIN deliveries d ON d.id IN ( \
-                             SELECT w.id FROM deliveries w WHERE w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
+                         FROM roomy r CROSS JOIN deliveries d ON d.shard = 0 AND d.id IN ( \
+                             SELECT w.id FROM deliveries w WHERE w.shard = 0 AND w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
                                  AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
                              ORDER BY w.next_attempt_at, w.sequence LIMIT $10) \
                          WHERE r.room > 0) \
@@ -78,10 +90,14 @@ macro_rules! lease_due {
 /// What SQLite says in its own words.
 pub(crate) static DIALECT: Dialect = Dialect {
     lease_due: lease_due!(concat!(waiting!(), ", ")),
-    lease_due_among: lease_due!("WITH waiting (endpoint_id) AS (SELECT value FROM json_each($11)), "),
-    new_delivery: "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, 'pending', 0, \
-     v.column9, v.column9, v.column9, v.column10, v.column11, \
-     (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.endpoint_id = v.column7) + v.column12",
+    lease_due_among: lease_due!(
+        // There is one shard, whatever `$12` says.
+        "WITH waiting (shard, endpoint_id) AS (SELECT 0, value FROM json_each($11) WHERE $12 <> ''), "
+    ),
+    new_delivery: "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, \
+     v.column9, v.column10, 'pending', 0, v.column11, v.column11, v.column11, v.column12, v.column13, \
+     (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.shard = v.column1 AND d.endpoint_id = v.column9) \
+         + v.column14",
     // Nobody else writes.
     lock_rows: "",
     now_ms: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
@@ -93,5 +109,7 @@ pub(crate) static DIALECT: Dialect = Dialect {
     // A job that reads the row for itself needs one statement as well.
     worth_looking_up: 2,
     has_clock: false,
-    known_version,
+    shards: ShardSet::ONLY,
+    waiting: waiting!(),
+    known,
 };

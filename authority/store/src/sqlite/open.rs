@@ -8,7 +8,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 use super::connection::SqliteWriting;
-use crate::migrations::{self, FOUND, Found};
+use crate::migrations::{self, FOUND, Found, Known};
 use crate::store::Access;
 use crate::{Result, StoreError};
 
@@ -139,12 +139,12 @@ async fn schema(conn: &mut SqliteConnection) -> Result<Found> {
     if has_table.is_none() {
         return Ok(Found::default());
     }
-    Ok(Found::new(sqlx::query_as(FOUND).bind(known_version()).fetch_one(conn).await?))
+    Ok(Found::new(sqlx::query_as(FOUND).bind(known().newest).bind(known().first).fetch_one(conn).await?))
 }
 
 /// Brings the schema up to date; refuses one that a newer program has changed (T9).
 async fn migrate(conn: &mut SqliteConnection) -> Result<()> {
-    schema(conn).await?.refuse_breaking(known_version())?;
+    schema(conn).await?.refuse_breaking(known().newest)?;
     // `run` takes any `Acquire`, and a future that holds one is not `Send` (upstream says so beside `run_direct`).
     migrations::SQLITE
         .run_direct(None, conn, false)
@@ -152,7 +152,7 @@ async fn migrate(conn: &mut SqliteConnection) -> Result<()> {
         .map_err(|error| StoreError::Unavailable(format!("migration: {error}")))
 }
 
-/// The schema version this program knows: its newest migration.
-pub(crate) fn known_version() -> i64 {
-    migrations::newest(&migrations::SQLITE)
+/// The schema that this program knows.
+pub(crate) fn known() -> Known {
+    migrations::known(&migrations::SQLITE)
 }

@@ -51,7 +51,7 @@ async fn a_mark_of_change_costs_the_same_beside_a_large_history() {
     let mut large = Large::fill().await;
     let counted = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
          INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
-         SELECT 'we_' || i, 172800000, 1, 0, 0 FROM n UNION ALL SELECT 'shard/0', 172800000, 20000, 3, 2 \
+         SELECT 'we_' || i, 172800000, 1, 0, 0 FROM n UNION ALL SELECT 'shard', 172800000, 20000, 3, 2 \
          UNION ALL SELECT 'live', 172800000 - 300000 * i, 1, 0, 0 FROM n";
     large.execute(counted).await;
     large.steps();

@@ -5,4 +5,5 @@
 mod cases;
 mod inbox;
 mod postgres;
+mod shards;
 mod sqlite;

@@ -25,9 +25,9 @@ pub(crate) fn damages(tested_at: &str) -> Vec<(String, Vec<&'static str>)> {
          body = REPLACE(body, '\"created_at\":\"{tested_at}\"', '\"created_at\":\"2020-01-01T00:00:00.000Z\"') \
          WHERE type = 'webhook.test';"
     );
-    let untold = "INSERT INTO checkouts (id, merchant_id, livemode, status, currency, total, expires_at, \
+    let untold = "INSERT INTO checkouts (shard, id, merchant_id, livemode, status, currency, total, expires_at, \
                       resource_version, body) \
-                  SELECT 'chk_untold', merchant_id, livemode, status, currency, total, expires_at, 1, body \
+                  SELECT shard, 'chk_untold', merchant_id, livemode, status, currency, total, expires_at, 1, body \
                   FROM checkouts WHERE status = 'open';";
     let forget = "DELETE FROM attempts WHERE delivery_id IN (SELECT id FROM deliveries WHERE event_type = '{}'); \
                   DELETE FROM deliveries WHERE event_type = '{}';";
@@ -121,8 +121,8 @@ pub(crate) fn damages(tested_at: &str) -> Vec<(String, Vec<&'static str>)> {
             vec!["I10 columns_differ"],
         ),
         (
-            "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
-             SELECT merchant_id, livemode, 'erp', 'SO-1', order_number FROM orders \
+            "INSERT INTO external_references (shard, merchant_id, livemode, system, id, order_number) \
+             SELECT shard, merchant_id, livemode, 'erp', 'SO-1', order_number FROM orders \
              WHERE fulfillment_status = 'shipped';"
                 .to_owned(),
             vec!["I10 columns_differ"],

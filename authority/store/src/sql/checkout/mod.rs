@@ -7,6 +7,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::transaction::rows::{
     Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
 };
@@ -29,10 +31,10 @@ pub(crate) static CHECKOUTS: Table = Table {
     order: TableOrder::Checkout,
     touches: Touches::Each("checkout"),
     columns: columns!("checkouts":
-        id Text, merchant_id Text, livemode Bool, status Text, currency Text, total Int, expires_at Int,
+        shard Shard, id Text, merchant_id Text, livemode Bool, status Text, currency Text, total Int, expires_at Int,
         resource_version Int, body Text, created_sequence Int),
     form: Form::Insert,
-    rest: upsert!("id": status, total, expires_at, resource_version, body;
+    rest: upsert!("shard, id": status, total, expires_at, resource_version, body;
         newer!("checkouts")),
     together: Together::Apart,
 };
@@ -43,7 +45,8 @@ impl Tx {
         if let Some(found) = self.conn.cache.checkout(tenant, id.as_str()) {
             return Ok(Some(serde_json::from_str(&found.body)?));
         }
-        let statement = "SELECT body FROM checkouts WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        let statement =
+            "SELECT body FROM checkouts WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
         let about = [id.to_string()];
         bodies::record(&mut self.conn, query(statement).about(&about), tenant, id.as_str()).await
     }
@@ -59,9 +62,9 @@ impl Tx {
             return ours.map(|found| Ok((serde_json::from_str(&found.body)?, found.under_way))).transpose();
         }
         let found: Option<(String, bool)> = query(
-            "SELECT c.body, EXISTS (SELECT 1 FROM payments p WHERE p.merchant_id = $1 AND p.livemode = $2 \
-                 AND p.checkout_id = $3 AND p.status IN ('created', 'pending', 'authorized')) \
-             FROM checkouts c WHERE c.merchant_id = $1 AND c.livemode = $2 AND c.id = $3",
+            "SELECT c.body, EXISTS (SELECT 1 FROM payments p WHERE p.shard = $1 AND p.merchant_id = $2 AND p.livemode = $3 \
+                 AND p.checkout_id = $4 AND p.status IN ('created', 'pending', 'authorized')) \
+             FROM checkouts c WHERE c.shard = $1 AND c.merchant_id = $2 AND c.livemode = $3 AND c.id = $4",
         )
         .bind_tenant(tenant)
         .bind(id.as_str())
@@ -73,10 +76,9 @@ impl Tx {
 
     /// One checkout and its tenant, as the operator's paths name it.
     pub async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>> {
-        let row = query("SELECT merchant_id, livemode, body FROM checkouts WHERE id = $1")
-            .bind(id.as_str())
-            .read_optional::<Row>(&mut self.conn)
-            .await?;
+        let mut query = Query::new("SELECT merchant_id, livemode, body FROM checkouts WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some((row.tenant()?, row.record("body")?)))
     }
@@ -90,7 +92,8 @@ impl Tx {
         after: Option<&DueCheckout>,
         limit: i64,
     ) -> Result<Vec<DueCheckout>> {
-        let mut query = Query::new(
+        let mut query = Query::across(
+            Across::Due,
             "SELECT merchant_id, livemode, id, expires_at FROM checkouts WHERE status = 'open' AND expires_at <= ",
         );
         query.push_bind(now.as_ms());
@@ -98,8 +101,7 @@ impl Tx {
         query.push_bind(after.map_or(i64::MIN, |after| after.expires_at.as_ms()));
         query.push(", ").push_bind(after.map_or(String::new(), |after| after.id.to_string())).push(")");
         if let Some(tenant) = of {
-            query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
-            query.push(" AND livemode = ").push_bind(tenant.livemode);
+            query.push(" AND ").push_tenant("", tenant);
         }
         query.push(" ORDER BY expires_at, id LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
@@ -116,10 +118,12 @@ impl Tx {
 
     /// The earliest `expires_at` of all open checkouts.
     pub async fn checkouts_next_due(&mut self) -> Result<Option<Timestamp>> {
-        let next: Option<i64> =
-            query("SELECT expires_at FROM checkouts WHERE status = 'open' ORDER BY expires_at LIMIT 1")
-                .read_optional(&mut self.conn)
-                .await?;
+        let next: Option<i64> = Query::across(
+            Across::Due,
+            "SELECT expires_at FROM checkouts WHERE status = 'open' ORDER BY expires_at LIMIT 1",
+        )
+        .read_optional(&mut self.conn)
+        .await?;
         Ok(next.map(Timestamp::from_ms))
     }
 
@@ -135,7 +139,8 @@ impl Tx {
             &CHECKOUTS,
             [checkout.id.to_string()],
             row!(
-                checkout.id.as_str(), merchant.as_str(), checkout.livemode, checkout.status.as_str();
+                Shard::of(merchant), checkout.id.as_str(), merchant.as_str(), checkout.livemode;
+                checkout.status.as_str();
                 checkout.currency.as_str(), checkout.amounts.total, checkout.expires_at.as_ms();
                 checkout.resource_version, body, places.first),
         );

@@ -8,6 +8,7 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::Page;
@@ -38,7 +39,8 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<Delivery>> {
         let of = |query: &mut Query<'_>| {
-            query.push("endpoint_id = ").push_bind(endpoint.as_str().to_owned());
+            query.push_shard("", Shard::of(&tenant.merchant_id));
+            query.push(" AND endpoint_id = ").push_bind(endpoint.as_str().to_owned());
             query.push_some(" AND event_id = ", filter.event_id.clone());
         };
         let filters = |query: &mut Query<'_>| {
@@ -68,7 +70,7 @@ impl Tx {
     pub async fn delivery_get(&mut self, tenant: &Tenant, id: &DeliveryId) -> Result<Option<Delivery>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM deliveries WHERE id = ").push_bind(id.as_str());
-        query.push(" AND ").push_tenant(tenant);
+        query.push(" AND ").push_tenant("", tenant);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         row.as_ref().map(delivery).transpose()
     }
@@ -78,8 +80,8 @@ impl Tx {
         let rows = query(
             "SELECT a.id, a.delivery_id, a.number, a.started_at, a.signed_timestamp, a.duration_ms, a.outcome, \
                  a.response_status, a.response_excerpt, a.retry_at \
-             FROM attempts a JOIN deliveries d ON d.id = a.delivery_id \
-             WHERE d.id = $1 AND d.merchant_id = $2 AND d.livemode = $3 ORDER BY a.number",
+             FROM attempts a JOIN deliveries d ON d.shard = a.shard AND d.id = a.delivery_id \
+             WHERE d.id = $1 AND d.shard = $2 AND d.merchant_id = $3 AND d.livemode = $4 ORDER BY a.number",
         )
         .bind(id.as_str())
         .bind_tenant(tenant)
@@ -91,7 +93,7 @@ impl Tx {
     /// The fields of an event that a replay needs.
     pub async fn event_head(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<EventHead>> {
         let row: Option<(String, i64, String)> = query(
-            "SELECT type, sequence, resource_id FROM events WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+            "SELECT type, sequence, resource_id FROM events WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4",
         )
         .bind(id.as_str())
         .bind_tenant(tenant)

@@ -7,7 +7,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, query};
-use crate::sql::delivery::backlog::waiting;
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::delivery::leased::{Lease, LeasedDelivery, instance_of};
 use crate::sql::transaction::Tx;
 
@@ -19,16 +20,17 @@ impl Tx {
             lease.merchants.iter().map(|(id, room)| (id.as_str(), *room)).collect();
         let wants: BTreeMap<&str, [i64; 2]> =
             lease.wants.iter().map(|(id, want)| (id.as_str(), [want.most, want.beyond])).collect();
-        let dialect = self.conn.dialect();
-        let mut query =
-            query(if lease.among.is_some() { dialect.lease_due_among } else { dialect.lease_due })
-                .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
-                .binds((lease.limit, lease.per_merchant, serde_json::to_string(&merchants)?))
-                .binds((serde_json::to_string(&wants)?, instance_of(&lease.token)))
-                .bind(lease.each);
+        let (dialect, shards) = (self.conn.dialect(), self.conn.shards());
+        let text = if lease.among.is_some() { dialect.lease_due_among } else { dialect.lease_due };
+        let mut query = Query::across(Across::Claims, text)
+            .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
+            .binds((lease.limit, lease.per_merchant, serde_json::to_string(&merchants)?))
+            .binds((serde_json::to_string(&wants)?, instance_of(&lease.token)))
+            .bind(lease.each);
         if let Some(among) = &lease.among {
             let among: Vec<&str> = among.iter().map(EndpointId::as_str).collect();
-            query = query.bind(serde_json::to_string(&among)?);
+            let shards: Vec<i16> = shards.all().map(Shard::number).collect();
+            query = query.bind(serde_json::to_string(&among)?).bind(serde_json::to_string(&shards)?);
         }
         let ids: Vec<String> = query.read(&mut self.conn).await?;
         self.leased(lease, &ids).await
@@ -36,18 +38,18 @@ impl Tx {
 
     /// The enabled endpoints, with their merchants, that have a due delivery which nobody holds and are not held back.
     pub async fn endpoints_due(&mut self, now: Timestamp) -> Result<Vec<(EndpointId, MerchantId)>> {
-        let due: Vec<(String, String)> = query(concat!(
-            waiting!(),
+        let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
+        query.push(
             ", due (id, merchant_id) AS ( \
-                 SELECT e.id, e.merchant_id FROM waiting JOIN webhook_endpoints e ON e.id = waiting.endpoint_id \
+                 SELECT e.id, e.merchant_id FROM waiting \
+                 JOIN webhook_endpoints e ON e.shard = waiting.shard AND e.id = waiting.endpoint_id \
                  WHERE e.status = 'enabled' AND (e.held_until IS NULL OR e.held_until <= $1) \
-                     AND EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
-                         AND w.next_attempt_at <= $1 AND (w.lease_until IS NULL OR w.lease_until < $1))) \
+                     AND EXISTS (SELECT 1 FROM deliveries w WHERE w.shard = e.shard AND w.endpoint_id = e.id \
+                         AND w.status = 'pending' AND w.next_attempt_at <= $1 \
+                         AND (w.lease_until IS NULL OR w.lease_until < $1))) \
              SELECT id, merchant_id FROM due",
-        ))
-        .bind(now.as_ms())
-        .read(&mut self.conn)
-        .await?;
+        );
+        let due: Vec<(String, String)> = query.bind(now.as_ms()).read(&mut self.conn).await?;
         let of = |(id, merchant)| (EndpointId::from_store(id), MerchantId::from_store(merchant));
         Ok(due.into_iter().map(of).collect())
     }
@@ -59,17 +61,17 @@ impl Tx {
         lease: &Lease,
         id: &DeliveryId,
     ) -> Result<Option<LeasedDelivery>> {
-        let ids: Vec<String> = query(
+        let mut query = query(
             "UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE id = $4 AND status = 'pending' \
-                 AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id \
-                     AND e.status = 'enabled' AND e.hold_step > 0) \
-                 AND NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.endpoint_id = deliveries.endpoint_id \
-                     AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
-             RETURNING id",
-        )
-        .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), id.as_str()))
-        .write_returning(&mut self.conn)
-        .await?;
+                 AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.shard = deliveries.shard \
+                     AND e.id = deliveries.endpoint_id AND e.status = 'enabled' AND e.hold_step > 0) \
+                 AND NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.shard = deliveries.shard \
+                     AND l.endpoint_id = deliveries.endpoint_id AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
+             AND ",
+        );
+        query.push_shards("deliveries.", self.conn.shards()).push(" RETURNING id");
+        let query = query.binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), id.as_str()));
+        let ids: Vec<String> = query.write_returning(&mut self.conn).await?;
         Ok(self.leased(lease, &ids).await?.pop())
     }
 
@@ -81,7 +83,7 @@ impl Tx {
         }
         let mut query =
             Query::new("UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token = ");
-        query.push_bind(token);
+        query.push_bind(token).push(" AND ").push_shards("", self.conn.shards());
         query.push_in("id", &ids);
         let released = query.write(&mut self.conn).await?;
         self.cancel_where_disabled(&ids).await?;
@@ -90,7 +92,8 @@ impl Tx {
 
     /// Gives back every lease: for the start of a process that is the database's only user.
     pub async fn delivery_lease_release_all(&mut self) -> Result<u64> {
-        let released: Vec<String> = query(
+        let released: Vec<String> = Query::across(
+            Across::Start,
             "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL RETURNING id",
         )
         .write_returning(&mut self.conn)
@@ -108,11 +111,12 @@ impl Tx {
         let mut query = Query::new(
             "UPDATE deliveries SET status = 'cancelled', next_attempt_at = NULL, failure_reason = ( \
                  SELECT CASE WHEN e.deleted_at IS NULL THEN 'endpoint_disabled' ELSE 'endpoint_deleted' END \
-                 FROM webhook_endpoints e WHERE e.id = deliveries.endpoint_id) \
+                 FROM webhook_endpoints e WHERE e.shard = deliveries.shard AND e.id = deliveries.endpoint_id) \
              WHERE status = 'pending' AND lease_token IS NULL \
              AND EXISTS (SELECT 1 FROM webhook_endpoints e \
-                 WHERE e.id = deliveries.endpoint_id AND e.status = 'disabled')",
+                 WHERE e.shard = deliveries.shard AND e.id = deliveries.endpoint_id AND e.status = 'disabled') AND ",
         );
+        query.push_shards("deliveries.", self.conn.shards());
         query.push_in("id", ids);
         query.write(&mut self.conn).await?;
         Ok(())

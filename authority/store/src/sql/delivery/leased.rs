@@ -96,27 +96,31 @@ impl Tx {
             return Ok(Vec::new());
         }
         let mut query = Query::new("WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE lease_token = ");
-        query.push_bind(&lease.token);
+        query.push_bind(&lease.token).push(" AND ").push_shards("", self.conn.shards());
         query.push_in("id", ids);
-        query.push("), k AS MATERIALIZED (SELECT k.endpoint_id, k.version, k.sealed, k.expires_at, ");
+        query
+            .push("), k AS MATERIALIZED (SELECT k.shard, k.endpoint_id, k.version, k.sealed, k.expires_at, ");
         push_bounds(&mut query, lease.now, &lease.token);
         query
             .push(
-                " FROM endpoint_secrets k JOIN webhook_endpoints e ON e.id = k.endpoint_id \
+                " FROM endpoint_secrets k JOIN webhook_endpoints e ON e.shard = k.shard AND e.id = k.endpoint_id \
                  LEFT JOIN merchants m ON m.id = e.merchant_id \
                  WHERE k.endpoint_id IN (SELECT endpoint_id FROM d) AND (k.expires_at IS NULL OR k.expires_at > ",
             )
             .push_bind(lease.now.as_ms())
+            .push(") AND ")
+            .push_shards("k.", self.conn.shards())
             .push(
-                ")) SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
+                ") SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
                  d.put_off_count, d.created_at, e.url, e.api_version, e.signature_profile, v.body, v.request_id, \
                  v.traceparent, k.version, k.sealed, k.expires_at, k.capped, k.own_max, k.merchants_max, \
                  k.dispatch_share_percent, k.others, ",
             )
             .push(OPTIONS)
             .push(
-                " FROM d JOIN webhook_endpoints e ON e.id = d.endpoint_id JOIN events v ON v.id = d.event_id \
-                 LEFT JOIN k ON k.endpoint_id = d.endpoint_id \
+                " FROM d JOIN webhook_endpoints e ON e.shard = d.shard AND e.id = d.endpoint_id \
+                 JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id \
+                 LEFT JOIN k ON k.shard = d.shard AND k.endpoint_id = d.endpoint_id \
                  ORDER BY d.next_attempt_at, d.sequence, d.id, k.version DESC",
             );
         let rows = query.about(&[]).read::<Row>(&mut self.conn).await?;
@@ -131,7 +135,7 @@ pub(crate) fn push_bounds(query: &mut Query<'_>, now: Timestamp, token: &str) {
         .push(
             "e.hold_step > 0 OR e.hold_regained > 0 OR e.health_state = 'failing' AS capped, \
              e.max_in_flight AS own_max, m.max_in_flight AS merchants_max, m.dispatch_share_percent, \
-             (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+             (SELECT COUNT(*) FROM deliveries l WHERE l.shard = e.shard AND l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                  AND l.lease_until >= ",
         )
         .push_bind(now.as_ms())

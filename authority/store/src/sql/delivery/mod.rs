@@ -16,6 +16,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
+use crate::shards::Shard;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
@@ -24,6 +25,8 @@ use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, 
 #[allow(missing_docs)]
 pub struct NewDelivery {
     pub id: DeliveryId,
+    /// The shard of the event's merchant.
+    pub event_shard: Shard,
     pub event_id: EventId,
     pub event_type: &'static str,
     pub sequence: i64,
@@ -60,13 +63,13 @@ pub enum NewDeliveryState<'h> {
 static DELIVERIES: Table = Table {
     order: TableOrder::Delivery,
     touches: Touches::Any,
-    columns: columns!(into "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, triggered_by, \
+    columns: columns!(into "INSERT INTO deliveries (shard, id, merchant_id, livemode, event_shard, event_id, event_type, sequence, endpoint_id, triggered_by, \
         status, attempt_count, next_attempt_at, created_at, updated_at, lease_token, lease_until, created_sequence)";
-        Text, Text, Bool, Text, Text, Int, Text, Text, Int, Text, Int, Int),
+        Shard, Text, Text, Bool, Shard, Text, Text, Int, Text, Text, Int, Text, Int, Int),
     form: Form::SelectIn(|dialect| dialect.new_delivery),
     rest: "",
-    // Numbered per endpoint: its id has index 6.
-    together: Together::Numbered(6),
+    // Numbered per endpoint: its id has index 8.
+    together: Together::Numbered(8),
 };
 
 impl Tx {
@@ -92,6 +95,7 @@ impl Tx {
         if deliveries.is_empty() {
             return Ok(());
         }
+        let shard = Shard::of(&tenant.merchant_id);
         for (delivery, placed) in deliveries {
             let endpoint = &delivery.endpoint_id;
             let held = match placed {
@@ -111,8 +115,8 @@ impl Tx {
                 &DELIVERIES,
                 [],
                 row!(
-                    delivery.id.as_str(), tenant.merchant_id.as_str(), tenant.livemode;
-                    delivery.event_id.as_str(), delivery.event_type, delivery.sequence;
+                    shard, delivery.id.as_str(), tenant.merchant_id.as_str(), tenant.livemode;
+                    delivery.event_shard, delivery.event_id.as_str(), delivery.event_type, delivery.sequence;
                     delivery.endpoint_id.as_str(), delivery.trigger.as_str(), now.as_ms();
                     held.map(|held| held.token.as_str()), held.map(|held| held.until.as_ms())),
             );

@@ -7,11 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::delivery::outcome::FailureReason;
-use authority_domain::id::{AttemptId, DeliveryId, EndpointId};
+use authority_domain::id::{AttemptId, DeliveryId, EndpointId, MerchantId};
 use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Kind, Query, Value};
+use crate::shards::Shard;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, kinds, row};
 
@@ -38,6 +39,8 @@ pub enum SettledAs {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Settlement {
+    /// The merchant of the endpoint.
+    pub merchant_id: MerchantId,
     pub delivery_id: DeliveryId,
     pub endpoint_id: EndpointId,
     pub token: String,
@@ -73,7 +76,8 @@ const SETTLE: &str = "UPDATE deliveries SET \
     lease_token = NULL, lease_until = NULL, retry_asked_at = NULL FROM (";
 
 /// The columns of an outcome.
-static OUTCOME: [Kind; 13] = kinds!(Text, Text, Text, Int, Int, Text, Int, Text, Int, Int, Int, Int, Bool);
+static OUTCOME: [Kind; 14] =
+    kinds!(Text, Text, Text, Int, Int, Text, Int, Text, Int, Int, Int, Int, Bool, Shard);
 
 fn outcome(settlement: &Settlement) -> Vec<Value<'_>> {
     let at = settlement.finished_at.as_ms();
@@ -96,6 +100,7 @@ fn outcome(settlement: &Settlement) -> Vec<Value<'_>> {
         at.into(),
         put_off.into(),
         (status == "succeeded" || reason == Some(FailureReason::Gone.as_str())).into(),
+        Shard::of(&settlement.merchant_id).into(),
     ]
 }
 
@@ -104,7 +109,7 @@ static ATTEMPTS: Table = Table {
     order: TableOrder::Attempt,
     touches: Touches::Any,
     columns: columns!("attempts":
-        id Text, delivery_id Text, endpoint_id Text, number Int, started_at Int, signed_timestamp Int,
+        shard Shard, id Text, delivery_id Text, endpoint_id Text, number Int, started_at Int, signed_timestamp Int,
         duration_ms Int, outcome Text, response_status Int, response_excerpt Text, retry_at Int),
     form: Form::Insert,
     rest: "",
@@ -145,7 +150,7 @@ impl Tx {
         query.push_rows(&OUTCOME, claimed.iter().map(|settlement| outcome(settlement)).collect());
         // The write itself checks that the lease token is still the holder's.
         query.push(
-            ") AS s WHERE deliveries.id = s.column1 AND deliveries.lease_token = s.column2 \
+            ") AS s WHERE deliveries.shard = s.column14 AND deliveries.id = s.column1 AND deliveries.lease_token = s.column2 \
              RETURNING id, next_attempt_at",
         );
         let written: BTreeMap<String, Option<i64>> =
@@ -177,7 +182,9 @@ impl Tx {
             return Ok(settlements.to_vec());
         }
         let ids: Vec<String> = ids.into_iter().map(str::to_owned).collect();
-        let mut query = Query::new("SELECT id, lease_token FROM deliveries WHERE lease_token IS NOT NULL");
+        let mut query =
+            Query::new("SELECT id, lease_token FROM deliveries WHERE lease_token IS NOT NULL AND ");
+        query.push_shards("", self.conn.shards());
         query.push_in("id", &ids);
         query.push(" ORDER BY id").push(self.conn.dialect().lock_rows);
         let held: BTreeMap<String, String> = query.read(&mut self.conn).await?.into_iter().collect();
@@ -193,7 +200,8 @@ impl Tx {
                 &ATTEMPTS,
                 [],
                 row!(
-                    settlement.attempt_id.as_str(), settlement.delivery_id.as_str();
+                    Shard::of(&settlement.merchant_id), settlement.attempt_id.as_str();
+                    settlement.delivery_id.as_str();
                     settlement.endpoint_id.as_str(), settlement.number, settlement.started_at.as_ms();
                     settlement.signed_timestamp, settlement.duration_ms, settlement.outcome;
                     settlement.response_status, settlement.response_excerpt.as_deref(), *next),

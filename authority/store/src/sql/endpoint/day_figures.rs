@@ -9,10 +9,13 @@ use std::collections::BTreeMap;
 
 use authority_domain::event::NewEvent;
 use authority_domain::id::EndpointId;
+use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::Query;
+use crate::shards::{Shard, ShardSet};
+use crate::sql::across::Across;
 use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
@@ -23,25 +26,22 @@ const SPAN_MS: i64 = 5 * 60 * 1000;
 /// Milliseconds that one row of a shard covers.
 pub(crate) const HOUR_MS: i64 = 60 * 60 * 1000;
 
-/// Keys of the rows for all endpoints of a shard begin with this.
-pub(crate) const SHARDS: &str = "shard/";
+/// The key of a shard's rows for all its endpoints. Ids of endpoints begin with `we_`.
+pub(crate) const SHARD: &str = "shard";
 
-/// Keys of the rows for the events of a shard, which have them as attempts; they sort before the others.
-pub(crate) const EVENTS: &str = "events/";
-
-/// Ids of endpoints begin with this; all other keys sort before it.
-pub(crate) const ENDPOINTS: &str = "we_";
+/// The key of a shard's rows for its events, which have them as attempts.
+pub(crate) const EVENTS: &str = "events";
 
 static FIGURES: Table = Table {
     order: TableOrder::Figure,
     touches: Touches::Any,
     columns: columns!("endpoint_figures":
-        endpoint_id Text, since Int, attempts Int, failed_attempts Int, failed_deliveries Int),
+        shard Shard, endpoint_id Text, since Int, attempts Int, failed_attempts Int, failed_deliveries Int),
     form: Form::Insert,
-    rest: "ON CONFLICT (endpoint_id, since) DO UPDATE SET attempts = endpoint_figures.attempts + excluded.attempts, \
+    rest: "ON CONFLICT (shard, endpoint_id, since) DO UPDATE SET attempts = endpoint_figures.attempts + excluded.attempts, \
         failed_attempts = endpoint_figures.failed_attempts + excluded.failed_attempts, \
         failed_deliveries = endpoint_figures.failed_deliveries + excluded.failed_deliveries",
-    together: Together::Added(2),
+    together: Together::Added(3),
 };
 
 /// Attempts, those that failed, deliveries given up.
@@ -58,48 +58,41 @@ pub(crate) fn hour(at: Timestamp) -> i64 {
 impl Tx {
     /// Counts what was just settled.
     pub(crate) fn count_settled(&mut self, written: &[WrittenOutcome<'_>]) {
-        let everybody = format!("{SHARDS}{}", self.own_shard());
-        let mut counted: BTreeMap<(&str, i64), Lately> = BTreeMap::new();
+        let mut counted: BTreeMap<(Shard, &str, i64), Lately> = BTreeMap::new();
         for WrittenOutcome { settlement, next } in written {
             let failed = i64::from(settlement.outcome != "success");
             let given_up = i64::from(settlement.outcome != "success" && next.is_none());
-            let endpoint = settlement.endpoint_id.as_str();
+            let (shard, endpoint) = (Shard::of(&settlement.merchant_id), settlement.endpoint_id.as_str());
             let (started_at, finished_at) = (settlement.started_at, settlement.finished_at);
             for (owner, started, finished) in [
                 (endpoint, span(started_at), span(finished_at)),
-                (&everybody, hour(started_at), hour(finished_at)),
+                (SHARD, hour(started_at), hour(finished_at)),
             ] {
-                let tried = counted.entry((owner, started)).or_default();
+                let tried = counted.entry((shard, owner, started)).or_default();
                 tried.0 += 1;
                 tried.1 += failed;
-                counted.entry((owner, finished)).or_default().2 += given_up;
+                counted.entry((shard, owner, finished)).or_default().2 += given_up;
             }
         }
-        for ((owner, since), counts) in counted {
-            self.count(owner, since, counts);
+        for ((shard, owner, since), counts) in counted {
+            self.count(shard, owner, since, counts);
         }
     }
 
     /// Counts events that are about to be written.
-    pub(crate) fn count_events(&mut self, events: &[NewEvent]) {
-        let key = format!("{EVENTS}{}", self.own_shard());
+    pub(crate) fn count_events(&mut self, shard: Shard, events: &[NewEvent]) {
         for of_one_time in events.chunk_by(|a, b| hour(a.created_at) == hour(b.created_at)) {
             if let [event, ..] = of_one_time {
                 let count = i64::try_from(of_one_time.len()).unwrap_or(i64::MAX);
-                self.count(&key, hour(event.created_at), (count, 0, 0));
+                self.count(shard, EVENTS, hour(event.created_at), (count, 0, 0));
             }
         }
     }
 
-    /// Any shard whose turn this transaction holds: nobody else writes its rows meanwhile.
-    fn own_shard(&self) -> u32 {
-        self.conn.held().numbers().next().unwrap_or(0)
-    }
-
-    fn count(&mut self, owner: &str, since: i64, (attempts, failed, given_up): Lately) {
+    fn count(&mut self, shard: Shard, owner: &str, since: i64, (attempts, failed, given_up): Lately) {
         if (attempts, given_up) != (0, 0) {
-            let keys = [format!("figures {owner} {since}")];
-            self.conn.buffer(&FIGURES, keys, row!(owner, since, attempts, failed, given_up));
+            let keys = [format!("figures {} {owner} {since}", shard.number())];
+            self.conn.buffer(&FIGURES, keys, row!(shard, owner, since, attempts, failed, given_up));
         }
     }
 
@@ -108,23 +101,24 @@ impl Tx {
         Ok(self.counted_since(None, since).await?.2)
     }
 
-    /// The counts of an endpoint since `since`; of all endpoints without one.
+    /// The counts of a tenant's endpoint since `since`; of all endpoints without one.
     pub(crate) async fn counted_since(
         &mut self,
-        endpoint: Option<&EndpointId>,
+        endpoint: Option<(&Tenant, &EndpointId)>,
         since: Timestamp,
     ) -> Result<Lately> {
         // `+since`: SQLite must not take the index by time, which has the rows of every endpoint.
-        let mut query = Query::new(
-            "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
-                 CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE +since >= ",
-        );
-        let begin = endpoint.map_or_else(|| hour(since), |_| span(since));
-        query.push_bind(begin).push(" AND endpoint_id ");
-        match endpoint {
-            Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
-            None => query.push(">= ").push_bind(SHARDS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),
+        let select = "SELECT CAST(COALESCE(SUM(attempts), 0) AS BIGINT), \
+             CAST(COALESCE(SUM(failed_attempts), 0) AS BIGINT), \
+             CAST(COALESCE(SUM(failed_deliveries), 0) AS BIGINT) FROM endpoint_figures WHERE +since >= ";
+        let (mut query, shards, owner, begin) = match endpoint {
+            Some((tenant, endpoint)) => {
+                (Query::new(select), ShardSet::of(&tenant.merchant_id), endpoint.as_str(), span(since))
+            }
+            None => (Query::across(Across::Operator, select), ShardSet::ALL, SHARD, hour(since)),
         };
+        query.push_bind(begin).push(" AND endpoint_id = ").push_bind(owner);
+        query.push(" AND ").push_shards("", shards);
         Ok(query.read_one(&mut self.conn).await?)
     }
 }

@@ -4,6 +4,7 @@
 //! Used by the dispatcher, which acts for all tenants and reads here which tenant an endpoint belongs to.
 
 use authority_domain::delivery::outcome::FailureReason;
+use authority_domain::delivery::recovery::RecoveryStatus;
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
@@ -14,7 +15,10 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::endpoint::rows::{health, held_reason, retry_schedule};
+use crate::sql::endpoint::stream_now;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
@@ -53,7 +57,7 @@ pub struct Overdue {
 const CONDITION: &str = "SELECT id, merchant_id, livemode, status, retry_schedule, deleted_at IS NOT NULL AS deleted, health_state, \
      consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error, first_failure_at, \
      failed_events, held_until, hold_step, hold_since, held_reason, hold_asked, hold_regained, \
-     EXISTS (SELECT 1 FROM alerts a WHERE a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
+     EXISTS (SELECT 1 FROM alerts a WHERE a.shard = webhook_endpoints.shard AND a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
      FROM webhook_endpoints";
 
 /// The conditions of endpoints after attempts.
@@ -65,9 +69,9 @@ static CONDITIONS: Table = Table {
         last_error = v.column7, first_failure_at = v.column8, failed_events = v.column9, held_until = v.column10, \
         hold_step = v.column11, hold_since = v.column12, held_reason = v.column13, hold_asked = v.column14, \
         hold_regained = v.column15";
-        Text, Text, Int, Int, Int, Int, Text, Int, Text, Int, Int, Int, Text, Bool, Int),
+        Text, Text, Int, Int, Int, Int, Text, Int, Text, Int, Int, Int, Text, Bool, Int, Shard),
     form: Form::Update,
-    rest: "WHERE webhook_endpoints.id = v.column1",
+    rest: "WHERE webhook_endpoints.shard = v.column16 AND webhook_endpoints.id = v.column1",
     together: Together::Replaced,
 };
 
@@ -80,7 +84,7 @@ impl Tx {
         }
         let ids: Vec<String> = ids.iter().map(EndpointId::to_string).collect();
         let mut query = Query::new(CONDITION);
-        query.push(" WHERE TRUE");
+        query.push(" WHERE ").push_shards("", self.conn.shards());
         query.push_in("id", &ids);
         query.push(" ORDER BY id").push(self.conn.dialect().lock_rows);
         // Endpoint rows are buffered by `conditions_put` alone, which sends them.
@@ -90,7 +94,7 @@ impl Tx {
     /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
     pub async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>> {
         // `failed_events` with two spaces holds three events: the most that are stored, and the number that disables.
-        let mut query = Query::new(CONDITION);
+        let mut query = Query::across(Across::Due, CONDITION);
         query.push(" WHERE status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
         let first = overdue.failing_before.max(overdue.disabled_before).max(overdue.long_disabled_before);
         query.push_bind(first.as_ms());
@@ -112,7 +116,7 @@ impl Tx {
             return Ok(());
         }
         let ms = |time: Option<Timestamp>| time.map(Timestamp::as_ms);
-        for ConditionOf { endpoint_id, condition, .. } in conditions {
+        for ConditionOf { endpoint_id, tenant, condition, .. } in conditions {
             let Condition { health, first_failure_at, failed_events, hold } = condition;
             let events: Vec<&str> = failed_events.iter().map(EventId::as_str).collect();
             self.conn.buffer(
@@ -122,7 +126,8 @@ impl Tx {
                     endpoint_id.as_str(), health.state.as_str(), health.consecutive_failures;
                     ms(health.last_success_at), ms(health.last_failure_at), health.last_response_status;
                     health.last_error.as_deref(), ms(*first_failure_at), events.join(" "), ms(hold.until);
-                    hold.step, ms(hold.since), hold.reason.map(HoldReason::as_str), hold.asked, hold.regained),
+                    hold.step, ms(hold.since), hold.reason.map(HoldReason::as_str), hold.asked, hold.regained;
+                    Shard::of(&tenant.merchant_id)),
             );
         }
         // Most reads of endpoints name no keys. So the rows go now, with what the job has buffered already.
@@ -133,10 +138,9 @@ impl Tx {
 
     /// Ends the wait of an endpoint that is held back: its next request, a single one, may begin now.
     pub async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<()> {
-        query("UPDATE webhook_endpoints SET held_until = NULL WHERE id = $1 AND hold_step > 0")
-            .bind(id.as_str())
-            .write(&mut self.conn)
-            .await?;
+        let mut query = Query::new("UPDATE webhook_endpoints SET held_until = NULL WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND hold_step > 0 AND id = ").push_bind(id.as_str());
+        query.write(&mut self.conn).await?;
         Ok(())
     }
 
@@ -149,24 +153,26 @@ impl Tx {
         now: Timestamp,
         limit: i64,
     ) -> Result<u64> {
-        Ok(query(
+        let mut query = query(
             "UPDATE deliveries SET status = 'cancelled', failure_reason = $2, next_attempt_at = NULL, \
                  lease_token = NULL, lease_until = NULL, updated_at = $3 \
-             WHERE id IN (SELECT d.id FROM deliveries d WHERE d.endpoint_id = $1 AND d.status = 'pending' \
-                 AND (d.lease_until IS NULL OR d.lease_until < $3) LIMIT $4)",
-        )
-        .binds((endpoint.as_str(), reason.as_str(), now.as_ms(), limit))
-        .write(&mut self.conn)
-        .await?)
+             WHERE (shard, id) IN (SELECT d.shard, d.id FROM deliveries d \
+                 WHERE d.endpoint_id = $1 AND d.status = 'pending' \
+                 AND (d.lease_until IS NULL OR d.lease_until < $3) AND ",
+        );
+        query.push_shards("d.", self.conn.shards()).push(" LIMIT $4)");
+        let query = query.binds((endpoint.as_str(), reason.as_str(), now.as_ms(), limit));
+        Ok(query.write(&mut self.conn).await?)
     }
 
     /// Cancels up to `limit` pending deliveries of endpoints that are disabled or deleted, unless somebody still
     /// holds them; returns how many.
     pub async fn deliveries_cancel_stranded(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
         // CROSS JOIN keeps SQLite from starting with all pending deliveries.
-        let stranded: Vec<(String, bool)> = query(
+        let stranded: Vec<(String, bool)> = Query::across(
+            Across::Due,
             "SELECT d.id, e.deleted_at IS NOT NULL FROM webhook_endpoints e CROSS JOIN deliveries d \
-             WHERE e.status = 'disabled' AND d.endpoint_id = e.id AND d.status = 'pending' \
+             WHERE e.status = 'disabled' AND d.shard = e.shard AND d.endpoint_id = e.id AND d.status = 'pending' \
                  AND (d.lease_until IS NULL OR d.lease_until < $1) LIMIT $2",
         )
         .binds((now.as_ms(), limit))
@@ -183,7 +189,7 @@ impl Tx {
                          lease_until = NULL, failure_reason = ",
                 );
                 query.push_bind(reason.as_str()).push(", updated_at = ").push_bind(now.as_ms());
-                query.push(" WHERE status = 'pending'");
+                query.push(" WHERE status = 'pending' AND ").push_shards("", self.conn.shards());
                 query.push_in("id", &ids);
                 query.write(&mut self.conn).await?;
             }
@@ -199,13 +205,19 @@ impl Tx {
         now: Timestamp,
     ) -> Result<bool> {
         self.recall(id);
-        Ok(query(
+        let mut query = query(concat!(
             "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $3, disabled_at = $2, \
-                 updated_at = $2, resource_version = resource_version + 1 WHERE id = $1 AND status = 'enabled'",
-        )
-        .binds((id.as_str(), now.as_ms(), reason.as_str()))
-        .write(&mut self.conn)
-        .await? > 0)
+                 updated_at = $2, resource_version = resource_version + 1, subscribed_after = ",
+            stream_now!(),
+            " WHERE id = $1 AND status = 'enabled' AND ",
+        ));
+        query.push_shards("webhook_endpoints.", self.conn.shards());
+        let query = query.binds((id.as_str(), now.as_ms(), reason.as_str()));
+        if query.write(&mut self.conn).await? == 0 {
+            return Ok(false);
+        }
+        self.recoveries_end(id, RecoveryStatus::EndpointDisabled, now).await?;
+        Ok(true)
     }
 }
 

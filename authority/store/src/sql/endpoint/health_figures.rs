@@ -11,6 +11,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::transaction::Tx;
 
@@ -29,7 +30,7 @@ impl Tx {
         self.add_waiting(tenant, now, &mut figures).await?;
         for (endpoint, figures) in &mut figures {
             if figures.attempts > 0 {
-                figures.durations_ms = self.durations(endpoint, since, sample).await?;
+                figures.durations_ms = self.durations(tenant, endpoint, since, sample).await?;
             }
         }
         Ok(figures)
@@ -43,14 +44,15 @@ impl Tx {
         since: Timestamp,
     ) -> Result<BTreeMap<EndpointId, EndpointFigures>> {
         let ids: Vec<String> = query(
-            "SELECT id FROM webhook_endpoints WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
+            "SELECT id FROM webhook_endpoints WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND deleted_at IS NULL",
         )
         .bind_tenant(tenant)
         .read(&mut self.conn)
         .await?;
         let mut figures = BTreeMap::new();
         for id in ids.into_iter().map(EndpointId::from_store) {
-            let (attempts, failed_attempts, failed_deliveries) = self.counted_since(Some(&id), since).await?;
+            let (attempts, failed_attempts, failed_deliveries) =
+                self.counted_since(Some((tenant, &id)), since).await?;
             let lately = EndpointFigures {
                 attempts,
                 failed_attempts,
@@ -70,8 +72,8 @@ impl Tx {
     ) -> Result<()> {
         let mut query = Query::new("SELECT e.endpoint_id, ");
         query.push(COUNTED).push(
-            "FROM (SELECT id AS endpoint_id FROM webhook_endpoints \
-             WHERE merchant_id = $3 AND livemode = $4 AND deleted_at IS NULL) AS e",
+            "FROM (SELECT shard, id AS endpoint_id FROM webhook_endpoints \
+             WHERE shard = $3 AND merchant_id = $4 AND livemode = $5 AND deleted_at IS NULL) AS e",
         );
         let rows =
             query.bind(now.as_ms()).bind(COUNTED_MAX).bind_tenant(tenant).read::<Row>(&mut self.conn).await?;
@@ -87,12 +89,18 @@ impl Tx {
         Ok(())
     }
 
-    async fn durations(&mut self, endpoint: &EndpointId, since: Timestamp, sample: i64) -> Result<Vec<i64>> {
+    async fn durations(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        since: Timestamp,
+        sample: i64,
+    ) -> Result<Vec<i64>> {
         Ok(query(
-            "SELECT duration_ms FROM attempts WHERE endpoint_id = $1 AND started_at >= $2 \
-             ORDER BY started_at DESC LIMIT $3",
+            "SELECT duration_ms FROM attempts WHERE shard = $1 AND endpoint_id = $2 AND started_at >= $3 \
+             ORDER BY started_at DESC LIMIT $4",
         )
-        .binds((endpoint.as_str(), since.as_ms(), sample))
+        .binds((Shard::of(&tenant.merchant_id), endpoint.as_str(), since.as_ms(), sample))
         .read(&mut self.conn)
         .await?)
     }

@@ -11,17 +11,31 @@ pub(crate) mod sealed;
 pub(crate) mod signing_secrets;
 pub(crate) mod undelivered;
 
-use authority_domain::endpoint::{DisabledReason, Endpoint};
+use authority_domain::delivery::recovery::RecoveryStatus;
+use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus};
 use authority_domain::id::EndpointId;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
 use crate::sql::endpoint::sealed::column;
 use crate::sql::transaction::Tx;
 use crate::tx::{SealedOption, SealedSecret, Subscriber, Written};
+
+/// The last sequence of the stream of the endpoint that a statement updates: since when it is subscribed as it is now.
+/// Whatever changes the status or the filter of an endpoint stores it, for the audit (I12).
+macro_rules! stream_now {
+    () => {
+        "COALESCE((SELECT s.last_sequence FROM streams s WHERE s.shard = webhook_endpoints.shard \
+             AND s.merchant_id = webhook_endpoints.merchant_id AND s.livemode = webhook_endpoints.livemode), 0)"
+    };
+}
+
+pub(crate) use stream_now;
 
 impl Tx {
     /// Adds an endpoint and its first secret.
@@ -32,15 +46,17 @@ impl Tx {
         secret: &SealedSecret,
     ) -> Result<()> {
         query(
-            "INSERT INTO webhook_endpoints (id, merchant_id, livemode, url, description, enabled_events, status, \
+            "INSERT INTO webhook_endpoints (id, shard, merchant_id, livemode, url, description, enabled_events, status, \
                  disabled_reason, disabled_at, api_version, secret_hint, health_state, consecutive_failures, metadata, \
                  resource_version, created_at, updated_at, max_in_flight, signature_profile, \
                  header_names, timeout_ms, retry_schedule, client_certificate_sha256, client_certificate_expires_at, \
-                 created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, \
-                 $23, $24, \
+                 created_sequence, created_after, subscribed_after) \
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
+                 $24, $25, \
                  (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM webhook_endpoints \
-                  WHERE merchant_id = $2 AND livemode = $3))",
+                  WHERE shard = $2 AND merchant_id = $3 AND livemode = $4), s.last_sequence, s.last_sequence \
+             FROM (SELECT COALESCE(MAX(last_sequence), 0) AS last_sequence FROM streams \
+                   WHERE shard = $2 AND merchant_id = $3 AND livemode = $4) AS s",
         )
         .bind(endpoint.id.as_str())
         .bind_tenant(tenant)
@@ -55,8 +71,13 @@ impl Tx {
         .bind(certificate_expiry(endpoint))
         .write(&mut self.conn)
         .await?;
-        query("INSERT INTO endpoint_secrets (endpoint_id, version, sealed) VALUES ($1, $2, $3)")
-            .binds((endpoint.id.as_str(), secret.version, secret.sealed.as_slice()))
+        query("INSERT INTO endpoint_secrets (shard, endpoint_id, version, sealed) VALUES ($1, $2, $3, $4)")
+            .binds((
+                Shard::of(&tenant.merchant_id),
+                endpoint.id.as_str(),
+                secret.version,
+                secret.sealed.as_slice(),
+            ))
             .write(&mut self.conn)
             .await?;
         self.note_written(written(tenant, &endpoint.id, None, endpoint.resource_version));
@@ -67,8 +88,7 @@ impl Tx {
     pub async fn endpoint_get(&mut self, tenant: &Tenant, id: &EndpointId) -> Result<Option<Endpoint>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
-        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
-        query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
+        query.push(" AND deleted_at IS NULL AND ").push_tenant("", tenant);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         row.as_ref().map(endpoint).transpose()
     }
@@ -77,7 +97,7 @@ impl Tx {
     pub async fn endpoint_count(&mut self, tenant: &Tenant) -> Result<i64> {
         Ok(query(
             "SELECT COUNT(*) FROM webhook_endpoints \
-             WHERE merchant_id = $1 AND livemode = $2 AND deleted_at IS NULL",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND deleted_at IS NULL",
         )
         .bind_tenant(tenant)
         .read_one(&mut self.conn)
@@ -93,8 +113,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<(i64, Endpoint)>> {
         let mut query = Query::new("SELECT ");
-        query.push(COLUMNS).push(" FROM webhook_endpoints WHERE merchant_id = ");
-        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        query.push(COLUMNS).push(" FROM webhook_endpoints WHERE ").push_tenant("", tenant);
         query.push(" AND deleted_at IS NULL");
         query.push_some(" AND created_sequence < ", before);
         query.push_in("status", status);
@@ -109,11 +128,12 @@ impl Tx {
         let operator = Tenant::operator();
         let rows: Vec<(String, String, String)> = query(
             "SELECT id, enabled_events, merchant_id FROM webhook_endpoints \
-             WHERE (merchant_id = $1 AND livemode = $2 OR merchant_id = $3 AND livemode = $4) \
+             WHERE (shard = $1 AND merchant_id = $2 AND livemode = $3 \
+                     OR shard = $4 AND merchant_id = $5 AND livemode = $6) \
                  AND deleted_at IS NULL AND status = 'enabled' ORDER BY created_sequence",
         )
         .bind_tenant(tenant)
-        .binds((operator.merchant_id.as_str(), operator.livemode))
+        .bind_tenant(&operator)
         .about(&[])
         .read(&mut self.conn)
         .await?;
@@ -131,9 +151,8 @@ impl Tx {
 
     /// Any stored secret, to check whether the key-encryption key fits this database.
     pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>> {
-        let row = query("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1")
-            .read_optional::<Row>(&mut self.conn)
-            .await?;
+        let sample = "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1";
+        let row = Query::across(Across::Sealed, sample).read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(&row)?)))
     }
@@ -141,29 +160,32 @@ impl Tx {
     /// Writes the next version of an endpoint.
     pub async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<()> {
         self.recall(&endpoint.id);
-        query(
-            "UPDATE webhook_endpoints SET url = $5, description = $6, enabled_events = $7, status = $8, \
-                 disabled_reason = $9, disabled_at = $10, secret_hint = $11, previous_secret_expires_at = $12, \
-                 secret_rotated_at = $13, health_state = $14, consecutive_failures = $15, metadata = $16, \
-                 updated_at = $17, resource_version = $4, max_in_flight = $18, header_names = $19, timeout_ms = $20, \
-                 retry_schedule = $21, client_certificate_sha256 = $22, client_certificate_expires_at = $23, \
-                 first_failure_at = CASE WHEN $15 = 0 THEN NULL ELSE first_failure_at END, \
-                 failed_events = CASE WHEN $15 = 0 THEN '' ELSE failed_events END, \
-                 held_until = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
-                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN NULL ELSE held_until END, \
-                 held_reason = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
-                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN NULL ELSE held_reason END, \
-                 hold_step = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
-                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN 0 ELSE hold_step END, \
-                 hold_since = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
-                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN $17 ELSE hold_since END, \
-                 hold_asked = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
-                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN FALSE ELSE hold_asked END, \
-                 hold_regained = CASE WHEN (status = 'disabled' AND $8 = 'enabled') \
-                     OR ($15 = 0 AND consecutive_failures > 0) OR url <> $5 THEN 0 ELSE hold_regained END \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 - 1 \
+        query(concat!(
+            "UPDATE webhook_endpoints SET url = $6, description = $7, enabled_events = $8, status = $9, \
+                 disabled_reason = $10, disabled_at = $11, secret_hint = $12, previous_secret_expires_at = $13, \
+                 secret_rotated_at = $14, health_state = $15, consecutive_failures = $16, metadata = $17, \
+                 updated_at = $18, resource_version = $5, max_in_flight = $19, header_names = $20, timeout_ms = $21, \
+                 retry_schedule = $22, client_certificate_sha256 = $23, client_certificate_expires_at = $24, \
+                 first_failure_at = CASE WHEN $16 = 0 THEN NULL ELSE first_failure_at END, \
+                 failed_events = CASE WHEN $16 = 0 THEN '' ELSE failed_events END, \
+                 held_until = CASE WHEN (status = 'disabled' AND $9 = 'enabled') \
+                     OR ($16 = 0 AND consecutive_failures > 0) OR url <> $6 THEN NULL ELSE held_until END, \
+                 held_reason = CASE WHEN (status = 'disabled' AND $9 = 'enabled') \
+                     OR ($16 = 0 AND consecutive_failures > 0) OR url <> $6 THEN NULL ELSE held_reason END, \
+                 hold_step = CASE WHEN (status = 'disabled' AND $9 = 'enabled') \
+                     OR ($16 = 0 AND consecutive_failures > 0) OR url <> $6 THEN 0 ELSE hold_step END, \
+                 hold_since = CASE WHEN (status = 'disabled' AND $9 = 'enabled') \
+                     OR ($16 = 0 AND consecutive_failures > 0) OR url <> $6 THEN $18 ELSE hold_since END, \
+                 hold_asked = CASE WHEN (status = 'disabled' AND $9 = 'enabled') \
+                     OR ($16 = 0 AND consecutive_failures > 0) OR url <> $6 THEN FALSE ELSE hold_asked END, \
+                 hold_regained = CASE WHEN (status = 'disabled' AND $9 = 'enabled') \
+                     OR ($16 = 0 AND consecutive_failures > 0) OR url <> $6 THEN 0 ELSE hold_regained END, \
+                 subscribed_after = CASE WHEN status <> $9 OR enabled_events <> $8 THEN ",
+            stream_now!(),
+            " ELSE subscribed_after END \
+             WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND resource_version = $5 - 1 \
                  AND deleted_at IS NULL",
-        )
+        ))
         .bind(endpoint.id.as_str())
         .bind_tenant(tenant)
         .binds((endpoint.resource_version, &endpoint.url, &endpoint.description))
@@ -177,6 +199,10 @@ impl Tx {
         .binds((serde_json::to_string(&endpoint.header_names)?, endpoint.timeout_ms))
         .binds((endpoint.retry_schedule.as_str(), fingerprint(endpoint), certificate_expiry(endpoint)))
         .write_one(&mut self.conn, "webhook endpoint").await?;
+        if endpoint.status == EndpointStatus::Disabled {
+            let at = endpoint.disabled_at.unwrap_or(endpoint.updated_at);
+            self.recoveries_end(&endpoint.id, RecoveryStatus::EndpointDisabled, at).await?;
+        }
         let version = endpoint.resource_version;
         self.note_written(written(tenant, &endpoint.id, Some(version - 1), version));
         Ok(())
@@ -194,8 +220,7 @@ impl Tx {
         let mut query = Query::new("UPDATE webhook_endpoints SET ");
         query.push(column(option)).push(" = ").push_bind(sealed);
         query.push(" WHERE id = ").push_bind(id.as_str());
-        query.push(" AND merchant_id = ").push_bind(tenant.merchant_id.as_str());
-        query.push(" AND deleted_at IS NULL AND livemode = ").push_bind(tenant.livemode);
+        query.push(" AND deleted_at IS NULL AND ").push_tenant("", tenant);
         query.write_one(&mut self.conn, "webhook endpoint").await
     }
 
@@ -208,21 +233,25 @@ impl Tx {
         now: Timestamp,
     ) -> Result<()> {
         self.recall(id);
-        query(
-            "UPDATE webhook_endpoints SET deleted_at = $5, status = 'disabled', \
-                 disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $5), \
+        query(concat!(
+            "UPDATE webhook_endpoints SET deleted_at = $6, status = 'disabled', \
+                 disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $6), \
                  previous_secret_expires_at = NULL, header_names = '[]', headers_sealed = NULL, \
                  client_certificate_sha256 = NULL, client_certificate_expires_at = NULL, \
-                 client_certificate_sealed = NULL, updated_at = $5, resource_version = resource_version + 1 \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $4 AND deleted_at IS NULL",
-        )
+                 client_certificate_sealed = NULL, updated_at = $6, resource_version = resource_version + 1, \
+                 subscribed_after = CASE WHEN status = 'enabled' THEN ",
+            stream_now!(),
+            " ELSE subscribed_after END \
+             WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND resource_version = $5 AND deleted_at IS NULL",
+        ))
         .bind(id.as_str())
         .bind_tenant(tenant)
         .binds((version, now.as_ms()))
         .write_one(&mut self.conn, "webhook endpoint").await?;
         self.note_written(written(tenant, id, Some(version), version + 1));
-        query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1")
-            .bind(id.as_str())
+        self.recoveries_end(id, RecoveryStatus::EndpointDeleted, now).await?;
+        query("DELETE FROM endpoint_secrets WHERE shard = $1 AND endpoint_id = $2")
+            .binds((Shard::of(&tenant.merchant_id), id.as_str()))
             .write(&mut self.conn)
             .await?;
         Ok(())

@@ -9,6 +9,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Value, query};
+use crate::shards::Shard;
 use crate::sql::transaction::Tx;
 use crate::tx::{Missed, RecoveryJob};
 
@@ -32,10 +33,9 @@ impl Tx {
         }
         query.push(
             ") SELECT v.id FROM v WHERE (SELECT 1 FROM deliveries s WHERE s.event_id = v.id AND s.status = 'succeeded' \
-             AND s.merchant_id = ",
+             AND ",
         );
-        query.push_bind(job.tenant.merchant_id.as_str());
-        query.push(" AND s.livemode = ").push_bind(job.tenant.livemode);
+        query.push_tenant("s.", &job.tenant);
         query.push(" AND s.endpoint_id = ").push_bind(job.recovery.endpoint_id.as_str());
         query.push(" LIMIT 1) IS NOT NULL");
         let arrived: Vec<String> = query.read(&mut self.conn).await?;
@@ -60,7 +60,7 @@ impl Tx {
             .push_bind(now.as_ms())
             .push(") AND endpoint_id = ")
             .push_bind(job.recovery.endpoint_id.as_str());
-        query.push(" AND ").push_tenant(&job.tenant);
+        query.push(" AND ").push_tenant("", &job.tenant);
         let events: Vec<String> = missing.iter().map(|(_, missed)| missed.event_id.to_string()).collect();
         query.push_in("event_id", &events);
         query.write(&mut self.conn).await?;
@@ -75,20 +75,21 @@ impl Tx {
         now: Timestamp,
     ) -> Result<()> {
         let endpoint = job.recovery.endpoint_id.as_str();
-        let last: i64 =
-            query("SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE endpoint_id = $1")
-                .bind(endpoint)
-                .read_one(&mut self.conn)
-                .await?;
+        let shard = Shard::of(&job.tenant.merchant_id);
+        let last =
+            "SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE shard = $1 AND endpoint_id = $2";
+        let last: i64 = query(last).binds((shard, endpoint)).read_one(&mut self.conn).await?;
         let mut query = Query::new(
-            "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+            "INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
              triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence, \
              recovery_id) ",
         );
         let mut between = "VALUES (";
         for ((id, missed), place) in missing.iter().zip(last + 1..) {
             query.push(between).push_list([
-                Value::from(id.as_str()),
+                Value::from(shard),
+                shard.into(),
+                id.as_str().into(),
                 job.tenant.merchant_id.as_str().into(),
                 job.tenant.livemode.into(),
                 missed.event_id.as_str().into(),

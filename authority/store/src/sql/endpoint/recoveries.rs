@@ -11,6 +11,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 use crate::tx::{Missed, Stretch};
 
@@ -58,9 +59,9 @@ impl Tx {
     pub async fn recovery_insert(&mut self, job: &RecoveryJob) -> Result<()> {
         let RecoveryJob { recovery, tenant, stretch, counted_to, walked_to } = job;
         query(
-            "INSERT INTO endpoint_recoveries (id, merchant_id, livemode, endpoint_id, status, since, until, types, \
+            "INSERT INTO endpoint_recoveries (id, shard, merchant_id, livemode, endpoint_id, status, since, until, types, \
                  after_sequence, last_sequence, counted_to, walked_to, matched, enqueued, created_at, updated_at, \
-                 finished_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+                 finished_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
         )
         .bind(recovery.id.as_str())
         .bind_tenant(tenant)
@@ -79,7 +80,7 @@ impl Tx {
     pub async fn recovery_get(&mut self, tenant: &Tenant, id: &RecoveryId) -> Result<Option<Recovery>> {
         let mut query = Query::new(SELECT);
         query.push("id = ").push_bind(id.as_str());
-        query.push(" AND ").push_tenant(tenant);
+        query.push(" AND ").push_tenant("", tenant);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         Ok(row.as_ref().map(job).transpose()?.map(|job| job.recovery))
     }
@@ -92,8 +93,8 @@ impl Tx {
         now: Timestamp,
     ) -> Result<bool> {
         Ok(query(
-            "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $4, updated_at = $4 \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND status = 'running'",
+            "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $5, updated_at = $5 \
+             WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND status = 'running'",
         )
         .bind(id.as_str())
         .bind_tenant(tenant)
@@ -103,13 +104,29 @@ impl Tx {
             > 0)
     }
 
+    /// Ends the recoveries of an endpoint that is switched off.
+    pub(crate) async fn recoveries_end(
+        &mut self,
+        endpoint: &EndpointId,
+        status: RecoveryStatus,
+        at: Timestamp,
+    ) -> Result<()> {
+        let mut query = query(
+            "UPDATE endpoint_recoveries SET status = $2, finished_at = $3, updated_at = $3 \
+             WHERE endpoint_id = $1 AND status = 'running' AND ",
+        );
+        query.push_shards("", self.conn.shards());
+        query.binds((endpoint.as_str(), status.as_str(), at.as_ms())).write(&mut self.conn).await?;
+        Ok(())
+    }
+
     /// Up to `limit` running recoveries of all tenants, by (endpoint, id) after that position.
     pub async fn recoveries_running(
         &mut self,
         after: Option<(&EndpointId, &RecoveryId)>,
         limit: i64,
     ) -> Result<Vec<RecoveryJob>> {
-        let mut query = Query::new(SELECT);
+        let mut query = Query::across(Across::Due, SELECT);
         query.push("status = 'running'");
         if let Some((endpoint, id)) = after {
             query.push(" AND (endpoint_id, id) > (").push_bind(endpoint.as_str());
@@ -128,9 +145,9 @@ impl Tx {
         limit: i64,
     ) -> Result<RecoveryBacklog> {
         let row: (i64, i64) = query(
-            "SELECT COUNT(*), COUNT(CASE WHEN next_attempt_at <= $4 THEN 1 END) FROM ( \
-                 SELECT next_attempt_at FROM deliveries WHERE endpoint_id = $1 AND merchant_id = $2 AND livemode = $3 \
-                     AND recovery_id IS NOT NULL AND status = 'pending' ORDER BY next_attempt_at LIMIT $5) AS w",
+            "SELECT COUNT(*), COUNT(CASE WHEN next_attempt_at <= $5 THEN 1 END) FROM ( \
+                 SELECT next_attempt_at FROM deliveries WHERE endpoint_id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 \
+                     AND recovery_id IS NOT NULL AND status = 'pending' ORDER BY next_attempt_at LIMIT $6) AS w",
         )
         .bind(endpoint.as_str())
         .bind_tenant(tenant)
@@ -150,8 +167,8 @@ impl Tx {
         now: Timestamp,
     ) -> Result<bool> {
         Ok(query(
-            "UPDATE endpoint_recoveries SET counted_to = $5, matched = matched + $6, updated_at = $7 \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND counted_to = $4 AND status = 'running'",
+            "UPDATE endpoint_recoveries SET counted_to = $6, matched = matched + $7, updated_at = $8 \
+             WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND counted_to = $5 AND status = 'running'",
         )
         .bind(job.recovery.id.as_str())
         .bind_tenant(&job.tenant)
@@ -172,11 +189,11 @@ impl Tx {
         let made = i64::try_from(missing.len()).unwrap_or(i64::MAX);
         let ends = *walked_to >= job.stretch.below - 1;
         let done = query(
-            "UPDATE endpoint_recoveries SET walked_to = $5, enqueued = enqueued + $6, updated_at = $7, \
-                 matched = CASE WHEN $8 OR matched < enqueued + $6 THEN enqueued + $6 ELSE matched END, \
-                 status = CASE WHEN $8 THEN 'completed' ELSE status END, \
-                 finished_at = CASE WHEN $8 THEN $7 ELSE finished_at END \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND walked_to = $4 AND status = 'running'",
+            "UPDATE endpoint_recoveries SET walked_to = $6, enqueued = enqueued + $7, updated_at = $8, \
+                 matched = CASE WHEN $9 OR matched < enqueued + $7 THEN enqueued + $7 ELSE matched END, \
+                 status = CASE WHEN $9 THEN 'completed' ELSE status END, \
+                 finished_at = CASE WHEN $9 THEN $8 ELSE finished_at END \
+             WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND walked_to = $5 AND status = 'running'",
         )
         .bind(job.recovery.id.as_str())
         .bind_tenant(&job.tenant)

@@ -8,7 +8,10 @@ use authority_domain::id::EndpointId;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::ShardSet;
+use crate::sql::across::Across;
 use crate::sql::endpoint::rows::sealed_secret;
+use crate::sql::idempotency::shard_of_scope;
 use crate::sql::transaction::Tx;
 use crate::tx::SealedSecret;
 
@@ -47,9 +50,13 @@ impl Tx {
         after: Option<&SecretPosition>,
         limit: i64,
     ) -> Result<Vec<(EndpointId, SealedSecret)>> {
-        let mut query = Query::new("SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets");
+        let mut query = Query::across(
+            Across::Sealed,
+            "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets WHERE ",
+        );
+        query.push_shards("", ShardSet::ALL);
         if let Some((endpoint, version)) = after {
-            query.push(" WHERE (endpoint_id, version) > (").push_bind(endpoint.as_str());
+            query.push(" AND (endpoint_id, version) > (").push_bind(endpoint.as_str());
             query.push(", ").push_bind(*version).push(")");
         }
         query.push(" ORDER BY endpoint_id, version LIMIT ").push_bind(limit);
@@ -66,13 +73,11 @@ impl Tx {
         old: &[u8],
         new: &[u8],
     ) -> Result<bool> {
-        Ok(query(
-            "UPDATE endpoint_secrets SET sealed = $4 WHERE endpoint_id = $1 AND version = $2 AND sealed = $3",
-        )
-        .binds((endpoint.as_str(), *version, old, new))
-        .write(&mut self.conn)
-        .await?
-            == 1)
+        let mut query = query(
+            "UPDATE endpoint_secrets SET sealed = $4 WHERE endpoint_id = $1 AND version = $2 AND sealed = $3 AND ",
+        );
+        query.push_shards("", self.conn.shards());
+        Ok(query.binds((endpoint.as_str(), *version, old, new)).write(&mut self.conn).await? == 1)
     }
 
     /// Up to `limit` values of this option after `after`, by endpoint.
@@ -83,7 +88,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<(EndpointId, Vec<u8>)>> {
         let column = column(option);
-        let mut query = Query::new("SELECT id, ");
+        let mut query = Query::across(Across::Sealed, "SELECT id, ");
         query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
         query.push_some(" AND id > ", after.map(|endpoint| endpoint.as_str()));
         query.push(" ORDER BY id LIMIT ").push_bind(limit);
@@ -102,7 +107,11 @@ impl Tx {
         let column = column(option);
         let mut query = Query::new("UPDATE webhook_endpoints SET ");
         query.push(column).push(" = ").push_bind(new);
-        query.push(" WHERE id = ").push_bind(endpoint.as_str());
+        query
+            .push(" WHERE ")
+            .push_shards("", self.conn.shards())
+            .push(" AND id = ")
+            .push_bind(endpoint.as_str());
         query.push(" AND ").push(column).push(" = ").push_bind(old);
         Ok(query.write(&mut self.conn).await? == 1)
     }
@@ -114,14 +123,22 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<(AnswerPosition, String)>> {
         // Quotes inside a body are escaped, so this finds only the member itself.
-        let mut query = Query::new(
+        let mut query = Query::across(
+            Across::Sealed,
             "SELECT merchant_id, livemode, key, answer FROM idempotency WHERE answer LIKE '%\"sealed\":\"%'",
         );
         if let Some((merchant, livemode, key)) = after {
-            query.push(" AND (merchant_id, livemode, key) > (").push_bind(merchant.as_str());
-            query.push(", ").push_bind(*livemode).push(", ").push_bind(key.as_str()).push(")");
+            query.push(" AND (shard, merchant_id, livemode, key) > (").push_bind(shard_of_scope(merchant));
+            query
+                .push(", ")
+                .push_bind(merchant.as_str())
+                .push(", ")
+                .push_bind(*livemode)
+                .push(", ")
+                .push_bind(key.as_str())
+                .push(")");
         }
-        query.push(" ORDER BY merchant_id, livemode, key LIMIT ").push_bind(limit);
+        query.push(" ORDER BY shard, merchant_id, livemode, key LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter()
             .map(|row| {
@@ -139,10 +156,10 @@ impl Tx {
         new: &str,
     ) -> Result<bool> {
         Ok(query(
-            "UPDATE idempotency SET answer = $5 \
-             WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND answer = $4",
+            "UPDATE idempotency SET answer = $6 \
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND key = $4 AND answer = $5",
         )
-        .binds((merchant.as_str(), *livemode, key.as_str(), old, new))
+        .binds((shard_of_scope(merchant), merchant.as_str(), *livemode, key.as_str(), old, new))
         .write(&mut self.conn)
         .await?
             == 1)

@@ -8,6 +8,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 use crate::tx::SealedSecret;
 
@@ -15,8 +17,8 @@ impl Tx {
     /// The version of the endpoint's newest secret.
     pub async fn secret_version(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<i64> {
         Ok(query(
-            "SELECT s.version FROM endpoint_secrets s JOIN webhook_endpoints e ON e.id = s.endpoint_id \
-             WHERE e.id = $1 AND e.merchant_id = $2 AND e.livemode = $3 ORDER BY s.version DESC LIMIT 1",
+            "SELECT s.version FROM endpoint_secrets s JOIN webhook_endpoints e ON e.shard = s.shard AND e.id = s.endpoint_id \
+             WHERE e.id = $1 AND e.shard = $2 AND e.merchant_id = $3 AND e.livemode = $4 ORDER BY s.version DESC LIMIT 1",
         )
         .bind(endpoint.as_str())
         .bind_tenant(tenant)
@@ -35,20 +37,23 @@ impl Tx {
         now: Timestamp,
     ) -> Result<()> {
         query(
-            "UPDATE endpoint_secrets SET expires_at = $3 WHERE endpoint_id = $1 AND version = $2 \
-             AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.merchant_id = $4 AND e.livemode = $5)",
+            "UPDATE endpoint_secrets SET expires_at = $3 WHERE shard = $4 AND endpoint_id = $1 AND version = $2 \
+             AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.shard = $4 AND e.merchant_id = $5 AND e.livemode = $6)",
         )
         .binds((endpoint.as_str(), newest.version - 1, previous_until.as_ms()))
         .bind_tenant(tenant)
         .write(&mut self.conn)
         .await?;
-        query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND (version < $2 OR expires_at <= $3)")
-            .binds((endpoint.as_str(), newest.version - 1, now.as_ms()))
-            .write(&mut self.conn)
-            .await?;
+        let shard = Shard::of(&tenant.merchant_id);
         query(
-            "INSERT INTO endpoint_secrets (endpoint_id, version, sealed) SELECT id, $2, $3 FROM webhook_endpoints \
-             WHERE id = $1 AND merchant_id = $4 AND livemode = $5 AND deleted_at IS NULL",
+            "DELETE FROM endpoint_secrets WHERE shard = $4 AND endpoint_id = $1 AND (version < $2 OR expires_at <= $3)",
+        )
+        .binds((endpoint.as_str(), newest.version - 1, now.as_ms(), shard))
+        .write(&mut self.conn)
+        .await?;
+        query(
+            "INSERT INTO endpoint_secrets (shard, endpoint_id, version, sealed) SELECT shard, id, $2, $3 FROM webhook_endpoints \
+             WHERE id = $1 AND shard = $4 AND merchant_id = $5 AND livemode = $6 AND deleted_at IS NULL",
         )
         .binds((endpoint.as_str(), newest.version, newest.sealed.as_slice()))
         .bind_tenant(tenant)
@@ -58,8 +63,8 @@ impl Tx {
     /// Removes every secret but the newest.
     pub async fn secret_retire(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<()> {
         query(
-            "DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND expires_at IS NOT NULL \
-             AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.merchant_id = $2 AND e.livemode = $3)",
+            "DELETE FROM endpoint_secrets WHERE shard = $2 AND endpoint_id = $1 AND expires_at IS NOT NULL \
+             AND EXISTS (SELECT 1 FROM webhook_endpoints e WHERE e.id = $1 AND e.shard = $2 AND e.merchant_id = $3 AND e.livemode = $4)",
         )
         .bind(endpoint.as_str())
         .bind_tenant(tenant)
@@ -70,7 +75,8 @@ impl Tx {
 
     /// Removes up to `limit` expired secrets, of any merchant, and ends the overlaps; returns the endpoints.
     pub async fn secrets_expire(&mut self, now: Timestamp, limit: i64) -> Result<Vec<EndpointId>> {
-        let due: Vec<(String, i64)> = query(
+        let due: Vec<(String, i64)> = Query::across(
+            Across::Due,
             "SELECT endpoint_id, version FROM endpoint_secrets WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",
         )
         .binds((now.as_ms(), limit))
@@ -80,17 +86,17 @@ impl Tx {
             return Ok(Vec::new());
         }
         for (endpoint, version) in &due {
-            query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND version = $2")
-                .binds((endpoint, *version))
-                .write(&mut self.conn)
-                .await?;
+            let mut query =
+                query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND version = $2 AND ");
+            query.push_shards("", self.conn.shards());
+            query.binds((endpoint, *version)).write(&mut self.conn).await?;
         }
         let mut endpoints: Vec<String> = due.into_iter().map(|(endpoint, _)| endpoint).collect();
         endpoints.dedup();
         let mut query = Query::new(
             "UPDATE webhook_endpoints SET previous_secret_expires_at = NULL WHERE previous_secret_expires_at <= ",
         );
-        query.push_bind(now.as_ms());
+        query.push_bind(now.as_ms()).push(" AND ").push_shards("", self.conn.shards());
         query.push_in("id", &endpoints);
         query.write(&mut self.conn).await?;
         Ok(endpoints.into_iter().map(EndpointId::from_store).collect())

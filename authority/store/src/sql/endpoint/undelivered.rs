@@ -43,7 +43,7 @@ impl Tx {
     /// The last sequence of its stream when the endpoint was made: its events come after. 0 for an unknown endpoint.
     pub async fn endpoint_begins_after(&mut self, tenant: &Tenant, endpoint: &EndpointId) -> Result<i64> {
         let after: Option<i64> = query(
-            "SELECT created_after FROM webhook_endpoints WHERE id = $1 AND merchant_id = $2 AND livemode = $3",
+            "SELECT created_after FROM webhook_endpoints WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4",
         )
         .bind(endpoint.as_str())
         .bind_tenant(tenant)
@@ -59,13 +59,13 @@ impl Tx {
         Ok(query(
             "WITH RECURSIVE search (low, high) AS ( \
                  SELECT COALESCE(MIN(sequence), 1), COALESCE((SELECT last_sequence FROM streams \
-                     WHERE merchant_id = $1 AND livemode = $2), 0) + 1 \
-                 FROM events WHERE merchant_id = $1 AND livemode = $2 \
+                     WHERE shard = $1 AND merchant_id = $2 AND livemode = $3), 0) + 1 \
+                 FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
                  UNION ALL \
-                 SELECT CASE WHEN (SELECT created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
-                            AND sequence = (low + high) / 2) < $3 THEN (low + high) / 2 + 1 ELSE low END, \
-                        CASE WHEN (SELECT created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
-                            AND sequence = (low + high) / 2) < $3 THEN high ELSE (low + high) / 2 END \
+                 SELECT CASE WHEN (SELECT created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
+                            AND sequence = (low + high) / 2) < $4 THEN (low + high) / 2 + 1 ELSE low END, \
+                        CASE WHEN (SELECT created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
+                            AND sequence = (low + high) / 2) < $4 THEN high ELSE (low + high) / 2 END \
                  FROM search WHERE low < high) \
              SELECT MAX(low) FROM search WHERE low >= high",
         )
@@ -87,7 +87,7 @@ impl Tx {
         let mut query = Query::new("SELECT v.sequence, v.id, v.type, v.created_at");
         for (column, name) in [("status", "status"), ("failure_reason", "reason")] {
             query.push(", (SELECT d.").push(column).push(" FROM deliveries d WHERE d.event_id = v.id");
-            query.push(" AND d.merchant_id = v.merchant_id AND d.livemode = v.livemode AND d.endpoint_id = ");
+            query.push(" AND d.shard = v.shard AND d.merchant_id = v.merchant_id AND d.livemode = v.livemode AND d.endpoint_id = ");
             query.push_bind(endpoint.as_str());
             query.push(" ORDER BY CASE WHEN d.status = 'pending' THEN 0 ELSE 1 END, d.created_sequence DESC LIMIT 1) AS ");
             query.push(name);
@@ -143,8 +143,7 @@ fn push_undelivered(
     wanted: &Wanted,
     stretch: Stretch,
 ) {
-    query.push(" FROM events v WHERE v.merchant_id = ").push_bind(tenant.merchant_id.to_string());
-    query.push(" AND v.livemode = ").push_bind(tenant.livemode);
+    query.push(" FROM events v WHERE ").push_tenant("v.", tenant);
     query.push(" AND v.sequence > ").push_bind(stretch.above);
     query.push(" AND v.sequence < ").push_bind(stretch.below).push(" AND (");
     match &wanted.names {
@@ -157,7 +156,7 @@ fn push_undelivered(
         query.push(" AND v.resource_id = ").push_bind(endpoint.to_string());
     }
     query.push(
-        ") AND (SELECT 1 FROM deliveries s WHERE s.event_id = v.id AND s.merchant_id = v.merchant_id \
+        ") AND (SELECT 1 FROM deliveries s WHERE s.shard = v.shard AND s.event_id = v.id AND s.merchant_id = v.merchant_id \
          AND s.livemode = v.livemode AND s.status = 'succeeded' AND s.endpoint_id = ",
     );
     query.push_bind(endpoint.to_string()).push(" LIMIT 1) IS NULL");

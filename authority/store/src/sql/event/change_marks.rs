@@ -7,41 +7,35 @@
 use std::fmt::Write as _;
 
 use authority_domain::tenant::Tenant;
+use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::driver::{Row, query};
+use crate::driver::{Query, Row, query};
+use crate::shards::ShardSet;
+use crate::sql::across::Across;
+use crate::sql::endpoint::day_figures::{HOUR_MS, hour};
 use crate::sql::transaction::Tx;
 
 /// Attempts are counted where they began: no attempt that has just ended began before the newest three rows.
 const OF_ENDPOINTS: &str = "SELECT e.id, e.resource_version, e.status, e.health_state, e.consecutive_failures, \
      COALESCE(e.held_until, 0) AS held, \
-     (SELECT MAX(f.since) FROM endpoint_figures f WHERE f.endpoint_id = e.id) AS since, \
+     (SELECT MAX(f.since) FROM endpoint_figures f WHERE f.shard = e.shard AND f.endpoint_id = e.id) AS since, \
      (SELECT CAST(SUM(n.counted) AS BIGINT) FROM (SELECT f.attempts + f.failed_deliveries AS counted \
-         FROM endpoint_figures f WHERE f.endpoint_id = e.id ORDER BY f.since DESC LIMIT 3) AS n) AS counted, \
+         FROM endpoint_figures f WHERE f.shard = e.shard AND f.endpoint_id = e.id ORDER BY f.since DESC LIMIT 3) AS n) AS counted, \
      (SELECT CAST(SUM(r.counted_to + r.walked_to + r.matched + r.enqueued) AS BIGINT) FROM endpoint_recoveries r \
-         WHERE r.endpoint_id = e.id AND r.status = 'running') AS recovering \
-     FROM webhook_endpoints e WHERE e.merchant_id = $1 AND e.livemode = $2 AND e.deleted_at IS NULL \
+         WHERE r.shard = e.shard AND r.endpoint_id = e.id AND r.status = 'running') AS recovering \
+     FROM webhook_endpoints e WHERE e.shard = $1 AND e.merchant_id = $2 AND e.livemode = $3 AND e.deleted_at IS NULL \
      ORDER BY e.created_sequence";
-
-/// An hour and ten minutes: the newest two rows of each shard, each shard's by itself. The index of ages has the rows
-/// of every endpoint.
-const ATTEMPTS: &str = "WITH RECURSIVE shards (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM shards WHERE n < 64) \
-     SELECT MAX(f.since), CAST(SUM(f.attempts + f.failed_deliveries) AS BIGINT) FROM shards \
-         JOIN endpoint_figures f ON f.endpoint_id = 'shard/' || CAST(n AS TEXT) \
-     WHERE f.since >= (SELECT MAX(since) FROM endpoint_figures) - 4200000";
-
-/// More than one, because ids of transactions that end in another order than they began are not in the order of their
-/// ends.
-const NEWEST_EVENTS: &str = "SELECT id FROM events ORDER BY id DESC LIMIT 64";
 
 impl Tx {
     /// Of a tenant: its events, and of its endpoints the settings, the condition, the attempts and the recoveries.
     pub async fn tenant_mark(&mut self, tenant: &Tenant) -> Result<String> {
-        let last: Option<i64> =
-            query("SELECT last_sequence FROM streams WHERE merchant_id = $1 AND livemode = $2")
-                .bind_tenant(tenant)
-                .read_optional(&mut self.conn)
-                .await?;
+        let last: Option<i64> = query(
+            "SELECT last_sequence FROM streams WHERE shard = $1 AND merchant_id = $2 AND livemode = $3",
+        )
+        .bind_tenant(tenant)
+        .read_optional(&mut self.conn)
+        .await?;
         let mut mark = format!("{}", last.unwrap_or(0));
         let endpoints = query(OF_ENDPOINTS).bind_tenant(tenant).read::<Row>(&mut self.conn).await?;
         for row in &endpoints {
@@ -60,19 +54,42 @@ impl Tx {
         Ok(mark)
     }
 
+    /// The attempts of the newest two rows of each shard, an hour and more, and when the newest began.
+    async fn newest_attempts(&mut self) -> Result<(Option<i64>, Option<i64>)> {
+        let newest = Query::across(Across::Operator, "SELECT MAX(since) FROM endpoint_figures");
+        let Some(newest) = newest.read_one::<Option<i64>>(&mut self.conn).await? else {
+            return Ok((None, None));
+        };
+        let newest = hour(Timestamp::from_ms(newest));
+        let mut query = Query::across(
+            Across::Operator,
+            "SELECT CAST(SUM(attempts + failed_deliveries) AS BIGINT) FROM endpoint_figures WHERE ",
+        );
+        // A range: of two hours in a list the server may read every hour of a shard.
+        query.push_shards("", ShardSet::ALL).push(" AND endpoint_id = 'shard' AND since >= ");
+        query.push_bind(newest - HOUR_MS);
+        Ok((Some(newest), query.read_one(&mut self.conn).await?))
+    }
+
     /// Of everybody: the newest events, the attempts, the operator's open alerts and the audit log.
     pub async fn platform_mark(&mut self) -> Result<String> {
-        let events: Vec<String> = query(NEWEST_EVENTS).read(&mut self.conn).await?;
-        let attempts: (Option<i64>, Option<i64>) = query(ATTEMPTS).read_one(&mut self.conn).await?;
+        let mut newest = Query::across(Across::Operator, "SELECT id FROM events WHERE ");
+        // More than one, because ids of transactions that end in another order than they began are not in the order of
+        // their ends.
+        newest.push_shards("", ShardSet::ALL).push(" ORDER BY id DESC LIMIT 64");
+        let events: Vec<String> = newest.read(&mut self.conn).await?;
+        let attempts = self.newest_attempts().await?;
         let operator = Tenant::operator();
         let alerts: (i64, Option<i64>, Option<String>) = query(
             "SELECT COUNT(*), CAST(SUM(count) AS BIGINT), MAX(id) FROM alerts \
-             WHERE merchant_id = $1 AND livemode = $2 AND closed_at IS NULL",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND closed_at IS NULL",
         )
-        .binds((operator.merchant_id.as_str(), operator.livemode))
+        .bind_tenant(&operator)
         .read_one(&mut self.conn)
         .await?;
-        let written: Option<String> = query("SELECT MAX(id) FROM audit_log").read_one(&mut self.conn).await?;
+        let mut written = Query::across(Across::Operator, "SELECT MAX(id) FROM audit_log WHERE ");
+        written.push_shards("", ShardSet::ALL);
+        let written: Option<String> = written.read_one(&mut self.conn).await?;
         Ok(format!("{} {attempts:?} {alerts:?} {written:?}", events.join(" ")))
     }
 }

@@ -9,35 +9,34 @@ use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
 
 const SELECT: &str = "SELECT id, livemode, stream, name, cursor, position, resource_version, created_sequence, \
-     created_at, updated_at FROM checkpoints WHERE merchant_id = ";
+     created_at, updated_at FROM checkpoints WHERE ";
 
 fn of_tenant(tenant: &Tenant) -> Query<'static> {
     let mut query = Query::new(SELECT);
-    query.push_bind(tenant.merchant_id.as_str().to_owned());
-    query.push(" AND livemode = ").push_bind(tenant.livemode);
+    query.push_tenant("", tenant);
     query
 }
 
 impl Tx {
     async fn checkpoint_insert(&mut self, tenant: &Tenant, checkpoint: &Checkpoint) -> Result<()> {
         query(
-            "INSERT INTO checkpoints (id, merchant_id, livemode, stream, name, cursor, position, resource_version, \
-                 created_at, updated_at, created_sequence) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $9, \
-                 (SELECT COALESCE(MAX(created_sequence), 0) + 1 FROM checkpoints \
-                     WHERE merchant_id = $2 AND livemode = $3))",
+            "INSERT INTO checkpoints (id, shard, merchant_id, livemode, stream, name, cursor, position, \
+                 resource_version, created_at, updated_at, created_sequence) \
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $10, COALESCE(MAX(created_sequence), 0) + 1 \
+             FROM checkpoints WHERE shard = $2 AND merchant_id = $3 AND livemode = $4",
         )
         .bind(checkpoint.id.as_str())
         .bind_tenant(tenant)
         .binds((checkpoint.stream.as_str(), &checkpoint.name, &checkpoint.cursor, checkpoint.position))
         .binds((checkpoint.created_at.as_ms(), checkpoint.updated_at.as_ms()))
-        .write_one(&mut self.conn, "checkpoint").await
+        .write_one(&mut self.conn, "checkpoint")
+        .await
     }
 
     async fn checkpoint_update(&mut self, tenant: &Tenant, checkpoint: &Checkpoint) -> Result<()> {
         query(
-            "UPDATE checkpoints SET cursor = $4, position = $5, resource_version = $6, updated_at = $7 \
-             WHERE id = $1 AND merchant_id = $2 AND livemode = $3 AND resource_version = $6 - 1",
+            "UPDATE checkpoints SET cursor = $5, position = $6, resource_version = $7, updated_at = $8 \
+             WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND resource_version = $7 - 1",
         )
         .bind(checkpoint.id.as_str())
         .bind_tenant(tenant)
@@ -64,7 +63,7 @@ impl Tx {
 
     /// How many the tenant has, in both feeds.
     pub async fn checkpoint_count(&mut self, tenant: &Tenant) -> Result<i64> {
-        Ok(query("SELECT COUNT(*) FROM checkpoints WHERE merchant_id = $1 AND livemode = $2")
+        Ok(query("SELECT COUNT(*) FROM checkpoints WHERE shard = $1 AND merchant_id = $2 AND livemode = $3")
             .bind_tenant(tenant)
             .about(&[])
             .read_one(&mut self.conn)

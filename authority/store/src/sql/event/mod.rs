@@ -13,7 +13,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::shards::ShardSet;
+use crate::shards::{Shard, ShardSet};
 use crate::sql::event::streams::waits_under;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
@@ -47,12 +47,12 @@ pub struct StreamRange {
 static STREAMS: Table = Table {
     order: TableOrder::Stream,
     touches: Touches::Each("stream"),
-    columns: columns!(into "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at)";
-        Text, Bool, Int, Int, Int),
-    form: Form::Select("v.column1, v.column2, v.column3, v.column4"),
-    rest: "WHERE v.column5 = COALESCE((SELECT s.last_sequence FROM streams s \
-             WHERE s.merchant_id = v.column1 AND s.livemode = v.column2), 0) \
-         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
+    columns: columns!(into "INSERT INTO streams (shard, merchant_id, livemode, last_sequence, last_created_at)";
+        Shard, Text, Bool, Int, Int, Int),
+    form: Form::Select("v.column1, v.column2, v.column3, v.column4, v.column5"),
+    rest: "WHERE v.column6 = COALESCE((SELECT s.last_sequence FROM streams s \
+             WHERE s.shard = v.column1 AND s.merchant_id = v.column2 AND s.livemode = v.column3), 0) \
+         ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \
              last_created_at = excluded.last_created_at",
     together: Together::Merged,
 };
@@ -61,7 +61,7 @@ static EVENTS: Table = Table {
     order: TableOrder::Event,
     touches: Touches::Any,
     columns: columns!("events":
-        merchant_id Text, livemode Bool, sequence Int, id Text, type Text, resource_id Text, created_at Int,
+        shard Shard, merchant_id Text, livemode Bool, sequence Int, id Text, type Text, resource_id Text, created_at Int,
         body Text, request_id Text, traceparent Text),
     form: Form::Insert,
     rest: "",
@@ -91,6 +91,7 @@ impl Tx {
             &STREAMS,
             [waits_under(tenant)],
             row!(
+                Shard::of(&tenant.merchant_id),
                 tenant.merchant_id.as_str(),
                 tenant.livemode,
                 last_sequence,
@@ -124,18 +125,19 @@ impl Tx {
 
     /// Adds events; their bytes never change again.
     pub async fn events_insert(&mut self, tenant: &Tenant, events: &[NewEvent]) -> Result<()> {
+        let shard = Shard::of(&tenant.merchant_id);
         for event in events {
             self.conn.buffer(
                 &EVENTS,
                 [],
                 row!(
-                    tenant.merchant_id.as_str(), tenant.livemode, event.sequence, event.id.as_str();
+                    shard, tenant.merchant_id.as_str(), tenant.livemode, event.sequence, event.id.as_str();
                     event.event_type.as_str(), event.resource_id.as_str(), event.created_at.as_ms();
                     event.body.as_str(), event.cause.request_id.as_ref().map(RequestId::as_str);
                     event.cause.trace.map(|trace| trace.to_string()).as_deref()),
             );
         }
-        self.count_events(events);
+        self.count_events(shard, events);
         self.job.effects.events += events.len();
         Ok(())
     }
@@ -154,7 +156,7 @@ impl Tx {
             types => (None, types),
         };
         let of = |query: &mut Query<'_>| {
-            bodies::push_tenant(query, tenant);
+            query.push_tenant("", tenant);
             query.push_some(" AND type = ", one_type.cloned());
             query.push_some(" AND resource_id = ", filter.resource.clone());
         };
@@ -177,18 +179,20 @@ impl Tx {
 
     /// The stored bytes of one event.
     pub async fn event_body(&mut self, tenant: &Tenant, id: &EventId) -> Result<Option<String>> {
-        Ok(query("SELECT body FROM events WHERE id = $1 AND merchant_id = $2 AND livemode = $3")
-            .bind(id.as_str())
-            .bind_tenant(tenant)
-            .read_optional(&mut self.conn)
-            .await?)
+        Ok(query(
+            "SELECT body FROM events WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4",
+        )
+        .bind(id.as_str())
+        .bind_tenant(tenant)
+        .read_optional(&mut self.conn)
+        .await?)
     }
 
     /// The range of events that the tenant's stream still has.
     pub async fn stream_range(&mut self, tenant: &Tenant) -> Result<StreamRange> {
         let row = query(
-            "SELECT (SELECT MIN(sequence) FROM events WHERE merchant_id = $1 AND livemode = $2) AS oldest, \
-                    (SELECT last_sequence FROM streams WHERE merchant_id = $1 AND livemode = $2) AS latest",
+            "SELECT (SELECT MIN(sequence) FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3) AS oldest, \
+                    (SELECT last_sequence FROM streams WHERE shard = $1 AND merchant_id = $2 AND livemode = $3) AS latest",
         )
         .bind_tenant(tenant)
         .read_one::<Row>(&mut self.conn)

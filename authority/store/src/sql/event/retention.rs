@@ -14,6 +14,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::sql::across::Across;
+use crate::sql::order::story::with_operator;
 use crate::sql::transaction::Tx;
 
 /// One of the oldest events of a stream.
@@ -34,7 +36,7 @@ pub struct OldEvent {
 impl Tx {
     /// Up to `limit` streams after `after`, in the order of merchant and mode.
     pub async fn retention_streams(&mut self, after: Option<&Tenant>, limit: i64) -> Result<Vec<Tenant>> {
-        let mut query = Query::new("SELECT merchant_id, livemode FROM streams");
+        let mut query = Query::across(Across::Retention, "SELECT merchant_id, livemode FROM streams");
         if let Some(after) = after {
             query.push(" WHERE (merchant_id, livemode) > (").push_bind(after.merchant_id.as_str());
             query.push(", ").push_bind(after.livemode).push(")");
@@ -47,18 +49,20 @@ impl Tx {
 
     /// The oldest `limit` events of a stream, oldest first.
     pub async fn retention_oldest(&mut self, tenant: &Tenant, limit: i64) -> Result<Vec<OldEvent>> {
-        let rows = query(
+        let shards = with_operator(tenant);
+        let mut query = query(
             "SELECT v.sequence, v.id, v.created_at, \
-                 (SELECT CAST(COALESCE(SUM(d.attempt_count + 1), 0) AS BIGINT) FROM deliveries d \
-                  WHERE d.event_id = v.id) AS rows_of_it, \
-                 (SELECT COUNT(*) FROM deliveries d WHERE d.event_id = v.id AND d.status = 'pending') AS pending \
-             FROM (SELECT sequence, id, created_at FROM events WHERE merchant_id = $1 AND livemode = $2 \
-                   ORDER BY sequence LIMIT $3) AS v ORDER BY v.sequence",
-        )
-        .bind_tenant(tenant)
-        .bind(limit)
-        .read::<Row>(&mut self.conn)
-        .await?;
+                 (SELECT CAST(COALESCE(SUM(d.attempt_count + 1), 0) AS BIGINT) FROM deliveries d WHERE ",
+        );
+        query
+            .push_shards("d.", shards)
+            .push(" AND d.event_id = v.id) AS rows_of_it, (SELECT COUNT(*) FROM deliveries d WHERE ");
+        query.push_shards("d.", shards).push(
+            " AND d.event_id = v.id AND d.status = 'pending') AS pending \
+             FROM (SELECT sequence, id, created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
+                   ORDER BY sequence LIMIT $4) AS v ORDER BY v.sequence",
+        );
+        let rows = query.bind_tenant(tenant).bind(limit).read::<Row>(&mut self.conn).await?;
         let old = |row: &Row| {
             Ok(OldEvent {
                 sequence: row.get("sequence")?,
@@ -80,7 +84,7 @@ impl Tx {
         before: Timestamp,
     ) -> Result<u64> {
         let rows: Vec<(String, i64)> = query(
-            "SELECT id, created_at FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence <= $3",
+            "SELECT id, created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence <= $4",
         )
         .bind_tenant(tenant)
         .bind(through)
@@ -90,46 +94,49 @@ impl Tx {
             return Ok(0);
         }
         let events: Vec<String> = rows.into_iter().map(|(id, _)| id).collect();
-        let mut deliveries = Query::new("SELECT id, status FROM deliveries WHERE TRUE");
+        let mut deliveries = Query::new("SELECT id, status FROM deliveries WHERE ");
+        deliveries.push_shards("", with_operator(tenant));
         deliveries.push_in("event_id", &events);
         let found: Vec<(String, String)> = deliveries.read(&mut self.conn).await?;
         if found.iter().any(|(_, status)| status == "pending") {
             return Ok(0);
         }
-        self.remove_deliveries(found.into_iter().map(|(id, _)| id).collect()).await?;
+        self.remove_deliveries(tenant, found.into_iter().map(|(id, _)| id).collect()).await?;
         query(
-            "UPDATE streams SET removed_through = $3 WHERE merchant_id = $1 AND livemode = $2 AND removed_through < $3",
+            "UPDATE streams SET removed_through = $4 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND removed_through < $4",
         )
         .bind_tenant(tenant)
         .bind(through)
         .write(&mut self.conn)
         .await?;
-        Ok(query("DELETE FROM events WHERE merchant_id = $1 AND livemode = $2 AND sequence <= $3")
-            .bind_tenant(tenant)
-            .bind(through)
-            .write(&mut self.conn)
-            .await?)
+        Ok(query(
+            "DELETE FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence <= $4",
+        )
+        .bind_tenant(tenant)
+        .bind(through)
+        .write(&mut self.conn)
+        .await?)
     }
 
-    /// Removes up to `limit` ended deliveries of an event that were not made with it (replays, recoveries), with
-    /// their attempts. For an event that was sent again so often that its rows are too many for one transaction.
-    pub async fn retention_thin(&mut self, event: &EventId, limit: i64) -> Result<u64> {
-        let ended: Vec<String> = query(
-            "SELECT id FROM deliveries WHERE event_id = $1 AND triggered_by <> 'event' AND status <> 'pending' LIMIT $2",
-        )
-        .binds((event.as_str(), limit))
-        .read(&mut self.conn)
-        .await?;
+    /// Removes up to `limit` ended deliveries of an event of the tenant that were not made with it (replays,
+    /// recoveries), with their attempts. For an event that was sent again so often that its rows are too many for one
+    /// transaction.
+    pub async fn retention_thin(&mut self, tenant: &Tenant, event: &EventId, limit: i64) -> Result<u64> {
+        let mut query = Query::new("SELECT id FROM deliveries WHERE ");
+        query.push_shards("", with_operator(tenant)).push(" AND event_id = ").push_bind(event.as_str());
+        query.push(" AND triggered_by <> 'event' AND status <> 'pending' LIMIT ").push_bind(limit);
+        let ended: Vec<String> = query.read(&mut self.conn).await?;
         let removed = u64::try_from(ended.len()).unwrap_or(u64::MAX);
-        self.remove_deliveries(ended).await?;
+        self.remove_deliveries(tenant, ended).await?;
         Ok(removed)
     }
 
     /// Removes up to `limit` figures from before `before` (see [`Tx::endpoint_figures`]).
     pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
-        Ok(query(
-            "DELETE FROM endpoint_figures WHERE (endpoint_id, since) IN ( \
-                 SELECT endpoint_id, since FROM endpoint_figures WHERE since < $1 ORDER BY since LIMIT $2)",
+        Ok(Query::across(
+            Across::Retention,
+            "DELETE FROM endpoint_figures WHERE (shard, endpoint_id, since) IN ( \
+                 SELECT shard, endpoint_id, since FROM endpoint_figures WHERE since < $1 ORDER BY since LIMIT $2)",
         )
         .binds((before.as_ms(), limit))
         .write(&mut self.conn)
@@ -138,13 +145,13 @@ impl Tx {
 }
 
 impl Tx {
-    /// Removes deliveries and their attempts.
-    async fn remove_deliveries(&mut self, ids: Vec<String>) -> Result<()> {
+    /// Removes deliveries of the tenant's events, and their attempts.
+    async fn remove_deliveries(&mut self, tenant: &Tenant, ids: Vec<String>) -> Result<()> {
         // Far below SQLite's 32,766 parameters.
         for ids in ids.chunks(1_000) {
             for (table, column) in [("attempts", "delivery_id"), ("deliveries", "id")] {
                 let mut query = Query::new("DELETE FROM ");
-                query.push(table).push(" WHERE TRUE");
+                query.push(table).push(" WHERE ").push_shards("", with_operator(tenant));
                 query.push_in(column, ids);
                 query.write(&mut self.conn).await?;
             }

@@ -17,6 +17,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row};
 use crate::hand_off::DispatchHandle;
+use crate::shards::Shard;
 use crate::sql::delivery::leased::{bounds_of, push_bounds};
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use crate::sql::transaction::Tx;
@@ -90,13 +91,13 @@ fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)
                 ", e.url, e.api_version, e.signature_profile, e.held_until, e.hold_step, e.hold_regained, e.health_state, \
                  k.version, k.sealed, k.expires_at, \
                  CASE WHEN e.hold_step > 0 OR e.hold_regained > 0 OR e.health_state = 'failing' THEN \
-                     (SELECT COUNT(*) FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                     (SELECT COUNT(*) FROM deliveries l WHERE l.shard = e.shard AND l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                          AND l.lease_until >= ",
             )
             .push_bind(now)
             .push(
                 ") ELSE 0 END AS in_flight, \
-                 EXISTS (SELECT 1 FROM deliveries w WHERE w.endpoint_id = e.id AND w.status = 'pending' \
+                 EXISTS (SELECT 1 FROM deliveries w WHERE w.shard = e.shard AND w.endpoint_id = e.id AND w.status = 'pending' \
                      AND w.next_attempt_at <= ",
             )
             .push_bind(now)
@@ -105,27 +106,26 @@ fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)
             .push(")) AS behind");
     }
     // A join: SQLite answers IN over a list of rows by walking the whole table.
-    query.push(" FROM (SELECT DISTINCT column1, column2 FROM (VALUES ");
+    query.push(" FROM (SELECT DISTINCT column1, column2, column3 FROM (VALUES ");
     let mut between = "(CAST(";
     for tenant in padded(tenants) {
         query.push(between).push_bind(tenant.merchant_id.as_str().to_owned());
-        query.push(" AS TEXT), CAST(").push_bind(tenant.livemode).push(" AS BOOLEAN))");
+        query.push(" AS TEXT), CAST(").push_bind(tenant.livemode).push(" AS BOOLEAN), CAST(");
+        query.push_bind(Shard::of(&tenant.merchant_id)).push(" AS SMALLINT))");
         between = ", (CAST(";
     }
     query
         .push(
-            ") AS v) AS t JOIN streams s ON s.merchant_id = t.column1 AND s.livemode = t.column2 \
+            ") AS v) AS t JOIN streams s ON s.shard = t.column3 AND s.merchant_id = t.column1 AND s.livemode = t.column2 \
              LEFT JOIN webhook_endpoints e \
-             ON (e.merchant_id = s.merchant_id AND e.livemode = s.livemode OR e.merchant_id = ",
+             ON (e.shard = s.shard AND e.merchant_id = s.merchant_id AND e.livemode = s.livemode OR ",
         )
-        .push_bind(operator.merchant_id.as_str().to_owned())
-        .push(" AND e.livemode = ")
-        .push_bind(operator.livemode)
+        .push_tenant("e.", &operator)
         .push(") AND e.deleted_at IS NULL AND e.status = 'enabled'");
     if let Some(now) = reached_by.map(|(_, at)| at.as_ms()) {
         query
             .push(" LEFT JOIN merchants m ON m.id = e.merchant_id")
-            .push(" LEFT JOIN endpoint_secrets k ON k.endpoint_id = e.id AND (k.expires_at IS NULL OR k.expires_at > ")
+            .push(" LEFT JOIN endpoint_secrets k ON k.shard = e.shard AND k.endpoint_id = e.id AND (k.expires_at IS NULL OR k.expires_at > ")
             .push_bind(now)
             .push(")");
     }

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
-use authority_domain::id::RequestId;
+use authority_domain::id::{MerchantId, RequestId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::driver::{Row, query};
+use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
 use crate::{Result, StoreError};
@@ -46,15 +48,25 @@ pub struct MadeUnderKey<T> {
     pub fingerprint: Option<Vec<u8>>,
 }
 
-/// The columns of a scope: merchant ids begin with `mer_`, so the operator's scopes belong to no merchant.
-pub(crate) fn columns(scope: &KeyScope) -> (Cow<'_, str>, bool) {
+/// The columns of a scope: merchant ids begin with `mer_`, so the operator's scopes belong to no merchant. Those
+/// about a merchant are in its shard.
+pub(crate) fn columns(scope: &KeyScope) -> (Shard, Cow<'_, str>, bool) {
+    let shard = |tenant: &Tenant| Shard::of(&tenant.merchant_id);
     match scope {
-        KeyScope::Merchant(tenant) => (Cow::Borrowed(tenant.merchant_id.as_str()), tenant.livemode),
-        KeyScope::OperatorFor(tenant) => {
-            (Cow::Owned(format!("operator:{}", tenant.merchant_id)), tenant.livemode)
+        KeyScope::Merchant(tenant) => {
+            (shard(tenant), Cow::Borrowed(tenant.merchant_id.as_str()), tenant.livemode)
         }
-        KeyScope::Operator => (Cow::Borrowed("operator"), false),
+        KeyScope::OperatorFor(tenant) => {
+            (shard(tenant), Cow::Owned(format!("operator:{}", tenant.merchant_id)), tenant.livemode)
+        }
+        KeyScope::Operator => (Shard::OPERATOR, Cow::Borrowed("operator"), false),
     }
+}
+
+/// The shard of what is stored under this merchant or word of the operator.
+pub(crate) fn shard_of_scope(merchant: &str) -> Shard {
+    let merchant = merchant.strip_prefix("operator:").unwrap_or(merchant);
+    Shard::of(&MerchantId::from_store(merchant.to_owned()))
 }
 
 /// The answer to a request that has a key. An expired one is replaced.
@@ -62,10 +74,10 @@ static IDEMPOTENCY: Table = Table {
     order: TableOrder::Idempotency,
     touches: Touches::Each("idempotency record"),
     columns: columns!("idempotency":
-        merchant_id Text, livemode Bool, key Text, fingerprint Bytes, operation Text, answer Text,
+        shard Shard, merchant_id Text, livemode Bool, key Text, fingerprint Bytes, operation Text, answer Text,
         request_id Text, created_at Int, expires_at Int),
     form: Form::Insert,
-    rest: upsert!("merchant_id, livemode, key": fingerprint, operation, answer, request_id, created_at,
+    rest: upsert!("shard, merchant_id, livemode, key": fingerprint, operation, answer, request_id, created_at,
         expires_at;
         "WHERE idempotency.expires_at <= excluded.created_at"),
     together: Together::Apart,
@@ -89,7 +101,7 @@ impl Tx {
         key: &str,
         now: Timestamp,
     ) -> Result<Option<([u8; 32], String)>> {
-        let (merchant_id, livemode) = columns(scope);
+        let (shard, merchant_id, livemode) = columns(scope);
         let waits_under = waits_under(&merchant_id, livemode, key);
         if let Some(known) = self.conn.cache.key(&waits_under) {
             let current = known.filter(|found| found.expires_at > now.as_ms());
@@ -99,9 +111,9 @@ impl Tx {
         }
         let row = query(
             "SELECT fingerprint, answer FROM idempotency \
-             WHERE merchant_id = $1 AND livemode = $2 AND key = $3 AND expires_at > $4",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND key = $4 AND expires_at > $5",
         )
-        .binds((merchant_id, livemode, key, now.as_ms()))
+        .binds((shard, merchant_id, livemode, key, now.as_ms()))
         .about(&[waits_under])
         .read_optional::<Row>(&mut self.conn)
         .await?;
@@ -111,12 +123,12 @@ impl Tx {
 
     /// Stores an answer; replaces one that has expired.
     pub async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<()> {
-        let (merchant_id, livemode) = columns(&record.scope);
+        let (shard, merchant_id, livemode) = columns(&record.scope);
         self.conn.buffer(
             &IDEMPOTENCY,
             [waits_under(&merchant_id, livemode, &record.key)],
             row!(
-                merchant_id.as_ref(), livemode, record.key.as_str(), record.fingerprint.as_slice();
+                shard, merchant_id.as_ref(), livemode, record.key.as_str(), record.fingerprint.as_slice();
                 record.operation, record.answer.as_str(), record.request_id.as_str();
                 record.created_at.as_ms(), record.expires_at.as_ms()),
         );
@@ -131,9 +143,10 @@ impl Tx {
 
     /// Removes up to `limit` answers that have expired; returns how many.
     pub async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
-        Ok(query(
-            "DELETE FROM idempotency WHERE (merchant_id, livemode, key) IN ( \
-                 SELECT merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \
+        Ok(Query::across(
+            Across::Retention,
+            "DELETE FROM idempotency WHERE (shard, merchant_id, livemode, key) IN ( \
+                 SELECT shard, merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \
                  ORDER BY expires_at LIMIT $2)",
         )
         .binds((now.as_ms(), limit))

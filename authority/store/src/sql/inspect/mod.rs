@@ -21,6 +21,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
 use crate::sql::transaction::Tx;
 
 /// A page of orders with what belongs to them.
@@ -66,7 +67,7 @@ impl Tx {
     /// The counter row that gives the next event its sequence number.
     pub async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>> {
         let row: Option<(i64, i64, i64)> = query(
-            "SELECT last_sequence, last_created_at, removed_through FROM streams WHERE merchant_id = $1 AND livemode = $2",
+            "SELECT last_sequence, last_created_at, removed_through FROM streams WHERE shard = $1 AND merchant_id = $2 AND livemode = $3",
         )
         .bind_tenant(tenant)
         .read_optional(&mut self.conn)
@@ -82,7 +83,7 @@ impl Tx {
     pub async fn inspect_subscriptions(&mut self, tenant: &Tenant) -> Result<Vec<Subscription>> {
         let rows: Vec<(String, String, String, i64)> = query(
             "SELECT id, status, enabled_events, subscribed_after FROM webhook_endpoints \
-             WHERE merchant_id = $1 AND livemode = $2",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3",
         )
         .bind_tenant(tenant)
         .read(&mut self.conn)
@@ -107,7 +108,7 @@ impl Tx {
     ) -> Result<Vec<EventHead>> {
         let rows = query(
             "SELECT id, sequence, type, created_at FROM events \
-             WHERE merchant_id = $1 AND livemode = $2 AND sequence > $3 ORDER BY sequence LIMIT $4",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence > $4 ORDER BY sequence LIMIT $5",
         )
         .bind_tenant(tenant)
         .binds((after, limit))
@@ -124,19 +125,24 @@ impl Tx {
         rows.iter().map(head).collect()
     }
 
-    /// The deliveries that were made with these events, under any owner.
-    pub async fn inspect_deliveries(&mut self, events: &[EventId]) -> Result<Vec<EventDelivery>> {
+    /// The deliveries that were made with these events of a tenant to the endpoints of its merchant.
+    pub async fn inspect_deliveries(
+        &mut self,
+        tenant: &Tenant,
+        events: &[EventId],
+    ) -> Result<Vec<EventDelivery>> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
         let mut query = Query::new(
             "SELECT d.event_id, d.endpoint_id, d.merchant_id = e.merchant_id AND d.livemode = e.livemode \
                  AND d.sequence = e.sequence AND d.event_type = e.type AS agrees \
-             FROM deliveries d JOIN events e ON e.id = d.event_id \
+             FROM deliveries d JOIN events e ON e.shard = d.event_shard AND e.id = d.event_id \
              WHERE d.triggered_by = 'event' AND d.merchant_id <> ",
         );
         // The platform's own endpoint is outside every stream.
-        query.push_bind(Tenant::operator().merchant_id.to_string()).push(" AND d.event_id IN (");
+        query.push_bind(Tenant::operator().merchant_id.to_string()).push(" AND ");
+        query.push_shard("d.", Shard::of(&tenant.merchant_id)).push(" AND d.event_id IN (");
         query.push_list(events.iter().map(EventId::as_str)).push(")");
         let rows = query.read::<Row>(&mut self.conn).await?;
         let delivery = |row: &Row| {
@@ -158,8 +164,8 @@ impl Tx {
     ) -> Result<Vec<StoredEvent>> {
         let rows = query(
             "SELECT id, sequence, type, resource_id, created_at, body FROM events \
-             WHERE merchant_id = $1 AND livemode = $2 AND (resource_id, sequence) > ($3, $4) \
-             ORDER BY resource_id, sequence LIMIT $5",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND (resource_id, sequence) > ($4, $5) \
+             ORDER BY resource_id, sequence LIMIT $6",
         )
         .bind_tenant(tenant)
         .binds((resource, sequence, limit))

@@ -25,8 +25,8 @@ pub(crate) async fn page(
     limit: i64,
 ) -> Result<InspectedOrders> {
     let rows: Vec<(String, String)> = query(
-        "SELECT order_number, body FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number > $3 \
-         ORDER BY order_number LIMIT $4",
+        "SELECT order_number, body FROM orders WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number > $4 \
+         ORDER BY order_number LIMIT $5",
     )
     .bind_tenant(tenant)
     .binds((after.map_or("", OrderNumber::as_str), limit))
@@ -60,16 +60,15 @@ pub(crate) async fn payments_without_order(
     limit: i64,
 ) -> Result<InspectedPayments> {
     let rows: Vec<(String, String)> = query(
-        "SELECT id, body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND order_number IS NULL \
-         AND amount_captured > 0 AND id > $3 ORDER BY id LIMIT $4",
+        "SELECT id, body FROM payments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number IS NULL \
+         AND amount_captured > 0 AND id > $4 ORDER BY id LIMIT $5",
     )
     .bind_tenant(tenant)
     .binds((after, limit))
     .read(conn)
     .await?;
-    let mut query = Query::new("SELECT body FROM refunds WHERE merchant_id = ");
-    query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
-    query.push(" AND payment_id IN (NULL");
+    let mut query = Query::new("SELECT body FROM refunds WHERE ");
+    query.push_tenant("", tenant).push(" AND payment_id IN (NULL");
     for (id, _) in &rows {
         query.push(", ").push_bind(id);
     }
@@ -152,8 +151,7 @@ async fn references(
 }
 
 fn of_orders(query: &mut Query<'_>, tenant: &Tenant, orders: &[&str]) {
-    query.push(" WHERE merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
-    query.push(" AND livemode = ").push_bind(tenant.livemode).push(" AND order_number IN (NULL");
+    query.push(" WHERE ").push_tenant("", tenant).push(" AND order_number IN (NULL");
     for order in orders {
         query.push(", ").push_bind((*order).to_owned());
     }

@@ -45,9 +45,11 @@ pub(crate) async fn of_kind(
     query
         .push(" FROM ")
         .push(columns.table)
-        .push(" WHERE merchant_id = ")
-        .push_bind(tenant.merchant_id.as_str());
-    query.push(" AND livemode = ").push_bind(tenant.livemode).push(" AND ").push(key).push(" IN (");
+        .push(" WHERE ")
+        .push_tenant("", tenant)
+        .push(" AND ")
+        .push(key)
+        .push(" IN (");
     query.push_list(ids.iter().copied()).push(")");
     let rows = query.read::<Row>(conn).await?;
     let record = |row: &Row| {
@@ -58,7 +60,7 @@ pub(crate) async fn of_kind(
                 Kind::Text => row.get::<Option<String>>(name)?.into(),
                 Kind::Int => row.get::<Option<i64>>(name)?.into(),
                 Kind::Bool => row.get::<Option<bool>>(name)?.into(),
-                Kind::Bytes => continue,
+                Kind::Bytes | Kind::Shard => continue,
             };
             repeated.insert(name, value);
         }
@@ -77,11 +79,10 @@ pub(crate) async fn untold(
 ) -> Result<Vec<String>> {
     let (columns, key) = table(kind);
     let mut query = Query::new("SELECT ");
-    query.push(key).push(" FROM ").push(columns.table).push(" r WHERE r.merchant_id = ");
-    query.push_bind(tenant.merchant_id.as_str()).push(" AND r.livemode = ").push_bind(tenant.livemode);
+    query.push(key).push(" FROM ").push(columns.table).push(" r WHERE ").push_tenant("r.", tenant);
     query.push(" AND COALESCE(r.created_sequence, 1) > ").push_bind(made_after);
     query.push(
-        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = r.merchant_id \
+        " AND NOT EXISTS (SELECT 1 FROM events e WHERE e.shard = r.shard AND e.merchant_id = r.merchant_id \
          AND e.livemode = r.livemode AND e.resource_id = r.",
     );
     query.push(key).push(" AND e.type LIKE ").push_bind(format!("{kind}.%"));

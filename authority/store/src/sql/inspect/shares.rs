@@ -6,6 +6,8 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::ShardSet;
+use crate::sql::across::Across;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 
 /// The shares with these ids by which the tenant sees orders, in any order.
@@ -14,21 +16,23 @@ pub(crate) async fn shares(
     tenant: &Tenant,
     ids: &[&str],
 ) -> Result<Vec<StoredShare>> {
-    let mut query = Query::new(
+    let mut query = Query::across(
+        Across::Partners,
         "SELECT s.id, s.status, s.partner_sequence, c.status = 'revoked' AS connection_ended, c.shares_to_end, \
              o.resource_version, t.removed_through >= s.owner_sequence AS owner_forgot, \
-             EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = s.owner_id AND e.livemode = s.livemode \
+             EXISTS (SELECT 1 FROM events e WHERE e.shard = s.shard AND e.merchant_id = s.owner_id AND e.livemode = s.livemode \
                  AND e.sequence = s.owner_sequence AND e.type = 'order.shared' \
                  AND e.resource_id = s.order_number) AS owner_told, \
-             (SELECT COUNT(*) FROM shipments h JOIN events e ON e.merchant_id = h.merchant_id \
+             (SELECT COUNT(*) FROM shipments h JOIN events e ON e.shard = h.shard AND e.merchant_id = h.merchant_id \
                  AND e.livemode = h.livemode AND e.resource_id = h.id AND e.sequence > s.owner_sequence \
                  AND e.type LIKE 'shipment.%' \
-              WHERE h.merchant_id = s.owner_id AND h.livemode = s.livemode \
+              WHERE h.shard = s.shard AND h.merchant_id = s.owner_id AND h.livemode = s.livemode \
                  AND h.order_number = s.order_number) AS parcels \
          FROM order_shares s JOIN partner_connections c ON c.id = s.connection_id \
-         JOIN orders o ON o.merchant_id = s.owner_id AND o.livemode = s.livemode AND o.order_number = s.order_number \
-         JOIN streams t ON t.merchant_id = s.owner_id AND t.livemode = s.livemode WHERE s.partner_id = ",
+         JOIN orders o ON o.shard = s.shard AND o.merchant_id = s.owner_id AND o.livemode = s.livemode AND o.order_number = s.order_number \
+         JOIN streams t ON t.shard = s.shard AND t.merchant_id = s.owner_id AND t.livemode = s.livemode WHERE ",
     );
+    query.push_shards("s.", ShardSet::ALL).push(" AND s.partner_id = ");
     query.push_bind(tenant.merchant_id.as_str().to_owned());
     query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.id IN (NULL");
     for id in ids {
@@ -62,11 +66,12 @@ pub(crate) async fn untold(
     made_after: i64,
     limit: i64,
 ) -> Result<Vec<String>> {
-    Ok(query(
-        "SELECT s.id FROM order_shares s WHERE s.partner_id = $1 AND s.livemode = $2 AND s.partner_sequence > $3 \
-             AND NOT EXISTS (SELECT 1 FROM events e WHERE e.merchant_id = s.partner_id AND e.livemode = s.livemode \
+    Ok(Query::across(
+        Across::Partners,
+        "SELECT s.id FROM order_shares s WHERE s.partner_id = $2 AND s.livemode = $3 AND s.partner_sequence > $4 \
+             AND NOT EXISTS (SELECT 1 FROM events e WHERE e.shard = $1 AND e.merchant_id = s.partner_id AND e.livemode = s.livemode \
                  AND e.resource_id = s.id) \
-         ORDER BY s.partner_sequence LIMIT $4",
+         ORDER BY s.partner_sequence LIMIT $5",
     )
     .bind_tenant(tenant)
     .binds((made_after, limit))
@@ -77,8 +82,8 @@ pub(crate) async fn untold(
 /// The number of active shares according to the tenant's stream, and the true number.
 pub(crate) async fn counted(conn: &mut BufferedConnection, tenant: &Tenant) -> Result<(i64, i64)> {
     Ok(query(
-        "SELECT COALESCE((SELECT active_shares FROM streams WHERE merchant_id = $1 AND livemode = $2), 0), \
-             (SELECT COUNT(*) FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND status = 'active')",
+        "SELECT COALESCE((SELECT active_shares FROM streams WHERE shard = $1 AND merchant_id = $2 AND livemode = $3), 0), \
+             (SELECT COUNT(*) FROM order_shares WHERE shard = $1 AND owner_id = $2 AND livemode = $3 AND status = 'active')",
     )
     .bind_tenant(tenant)
     .read_one(conn)

@@ -4,7 +4,7 @@ use authority_domain::id::{CheckoutId, DeliveryId, MerchantId, PaymentId, Subscr
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
-use crate::driver::query;
+use crate::driver::Query;
 use crate::sql::transaction::Tx;
 
 /// A record of some merchant.
@@ -23,21 +23,20 @@ pub enum OwnedRecord {
 impl Tx {
     /// The tenant of a record, which never changes; `None` when there is no such record.
     pub async fn owner_of(&mut self, record: &OwnedRecord) -> Result<Option<Tenant>> {
-        let (statement, id) = match record {
-            OwnedRecord::Checkout(id) => {
-                ("SELECT merchant_id, livemode FROM checkouts WHERE id = $1", id.as_str())
-            }
-            OwnedRecord::Delivery(id) => {
-                ("SELECT merchant_id, livemode FROM deliveries WHERE id = $1", id.as_str())
-            }
-            OwnedRecord::Payment(id) => {
-                ("SELECT merchant_id, livemode FROM payments WHERE id = $1", id.as_str())
-            }
-            OwnedRecord::Subscription(id) => {
-                ("SELECT merchant_id, livemode FROM subscriptions WHERE id = $1", id.as_str())
-            }
+        let (table, id) = match record {
+            OwnedRecord::Checkout(id) => ("checkouts", id.as_str()),
+            OwnedRecord::Delivery(id) => ("deliveries", id.as_str()),
+            OwnedRecord::Payment(id) => ("payments", id.as_str()),
+            OwnedRecord::Subscription(id) => ("subscriptions", id.as_str()),
         };
-        let row: Option<(String, bool)> = query(statement).bind(id).read_optional(&mut self.conn).await?;
+        let mut query = Query::new("SELECT merchant_id, livemode FROM ");
+        query
+            .push(table)
+            .push(" WHERE ")
+            .push_shards("", self.conn.shards())
+            .push(" AND id = ")
+            .push_bind(id);
+        let row: Option<(String, bool)> = query.read_optional(&mut self.conn).await?;
         Ok(row.map(|(merchant, livemode)| Tenant { merchant_id: MerchantId::from_store(merchant), livemode }))
     }
 }

@@ -32,7 +32,7 @@ impl Tx {
              opened_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .binds((session.id.as_str(), session.hash.as_slice()))
-        .bind_tenant(&session.tenant)
+        .binds((session.tenant.merchant_id.as_str(), session.tenant.livemode))
         .binds((scopes.join(" "), session.key_id.as_str(), session.return_url.as_deref()))
         .binds((session.created_at.as_ms(), session.opened_at.map(Timestamp::as_ms)))
         .bind(session.expires_at.as_ms())

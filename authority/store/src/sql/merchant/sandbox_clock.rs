@@ -6,16 +6,19 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::driver::query;
+use crate::driver::{Query, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 
 impl Tx {
     /// The clock of a merchant's test mode.
     pub async fn sandbox_clock(&mut self, merchant: &MerchantId) -> Result<SandboxClock> {
         let rows: Vec<(i64, i64)> = query(
-            "SELECT advanced_at, seconds FROM sandbox_clock_advances WHERE merchant_id = $1 ORDER BY advanced_at",
+            "SELECT advanced_at, seconds FROM sandbox_clock_advances WHERE shard = $1 AND merchant_id = $2 \
+             ORDER BY advanced_at",
         )
-        .bind(merchant.as_str())
+        .binds((Shard::of(merchant), merchant.as_str()))
         .read(&mut self.conn)
         .await?;
         let advance = |(at, seconds)| ClockAdvance { at: Timestamp::from_ms(at), seconds };
@@ -30,19 +33,19 @@ impl Tx {
         advance: ClockAdvance,
     ) -> Result<()> {
         query(
-            "INSERT INTO sandbox_clock_advances (merchant_id, advanced_at, seconds) VALUES ($1, $2, $3) \
-             ON CONFLICT (merchant_id, advanced_at) \
+            "INSERT INTO sandbox_clock_advances (shard, merchant_id, advanced_at, seconds) VALUES ($1, $2, $3, $4) \
+             ON CONFLICT (shard, merchant_id, advanced_at) \
                  DO UPDATE SET seconds = sandbox_clock_advances.seconds + excluded.seconds",
         )
-        .binds((merchant.as_str(), advance.at.as_ms(), advance.seconds))
+        .binds((Shard::of(merchant), merchant.as_str(), advance.at.as_ms(), advance.seconds))
         .write(&mut self.conn)
         .await?;
         query(
-            "DELETE FROM sandbox_clock_advances WHERE merchant_id = $1 AND advanced_at <= \
-                 (SELECT advanced_at FROM sandbox_clock_advances WHERE merchant_id = $1 \
-                  ORDER BY advanced_at DESC LIMIT 1 OFFSET $2)",
+            "DELETE FROM sandbox_clock_advances WHERE shard = $1 AND merchant_id = $2 AND advanced_at <= \
+                 (SELECT advanced_at FROM sandbox_clock_advances WHERE shard = $1 AND merchant_id = $2 \
+                  ORDER BY advanced_at DESC LIMIT 1 OFFSET $3)",
         )
-        .binds((merchant.as_str(), ADVANCES_MAX))
+        .binds((Shard::of(merchant), merchant.as_str(), ADVANCES_MAX))
         .write(&mut self.conn)
         .await?;
         Ok(())
@@ -50,10 +53,12 @@ impl Tx {
 
     /// The merchants whose clocks were advanced, by id.
     pub async fn sandbox_clocks_advanced(&mut self) -> Result<Vec<MerchantId>> {
-        let ids: Vec<String> =
-            query("SELECT DISTINCT merchant_id FROM sandbox_clock_advances ORDER BY merchant_id")
-                .read(&mut self.conn)
-                .await?;
+        let ids: Vec<String> = Query::across(
+            Across::Due,
+            "SELECT DISTINCT merchant_id FROM sandbox_clock_advances ORDER BY merchant_id",
+        )
+        .read(&mut self.conn)
+        .await?;
         Ok(ids.into_iter().map(MerchantId::from_store).collect())
     }
 
@@ -65,8 +70,8 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<SubscriptionId>> {
         let ids: Vec<String> = query(
-            "SELECT id FROM subscriptions WHERE merchant_id = $1 AND livemode = $2 \
-                 AND status IN ('trialing', 'active') AND id > $3 ORDER BY id LIMIT $4",
+            "SELECT id FROM subscriptions WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
+                 AND status IN ('trialing', 'active') AND id > $4 ORDER BY id LIMIT $5",
         )
         .bind_tenant(tenant)
         .binds((after.map_or("", |after| after.as_str()), limit))

@@ -1,5 +1,5 @@
 //! Alerts, while they are open and after. The operator's alerts are stored under a merchant id that does not exist, so
-//! that one unique index serves both owners.
+//! that one unique index serves both owners. An alert about an endpoint is its owner's, and in its shard.
 
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::id::{AlertId, EndpointId};
@@ -8,6 +8,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 
 /// What narrows the list of the operator's alerts. Empty does not narrow.
@@ -19,13 +20,10 @@ pub struct AlertFilter {
     pub status: Vec<AlertStatus>,
 }
 
-/// Merchant ids begin with `mer_`, so this is nobody's.
-const OPERATOR: &str = "operator";
-
 const COLUMNS: &str = "id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at";
 
-fn owner(tenant: Option<&Tenant>) -> (&str, bool) {
-    tenant.map_or((OPERATOR, false), |tenant| (tenant.merchant_id.as_str(), tenant.livemode))
+fn owner(tenant: Option<&Tenant>) -> Tenant {
+    tenant.cloned().unwrap_or_else(Tenant::operator)
 }
 
 impl Tx {
@@ -37,16 +35,17 @@ impl Tx {
         alert: &NewAlert,
         now: Timestamp,
     ) -> Result<()> {
-        let (merchant_id, livemode) = owner(tenant);
         query(
-            "INSERT INTO alerts (id, merchant_id, livemode, code, subject, severity, message, count, first_seen_at, \
-                 last_seen_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 1, $8, $8) \
-             ON CONFLICT (merchant_id, livemode, code, subject) WHERE closed_at IS NULL \
+            "INSERT INTO alerts (id, shard, merchant_id, livemode, code, subject, severity, message, count, \
+                 first_seen_at, last_seen_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9, $9) \
+             ON CONFLICT (shard, merchant_id, livemode, code, subject) WHERE closed_at IS NULL \
              DO UPDATE SET count = alerts.count + 1, severity = excluded.severity, message = excluded.message, \
                  last_seen_at = excluded.last_seen_at",
         )
-        .binds((alert.id.as_str(), merchant_id, livemode, alert.code.as_str(), &alert.subject))
+        .bind(alert.id.as_str())
+        .bind_tenant(&owner(tenant))
+        .binds((alert.code.as_str(), &alert.subject))
         .binds((alert.severity.as_str(), &alert.message, now.as_ms()))
         .write(&mut self.conn)
         .await?;
@@ -61,12 +60,12 @@ impl Tx {
         subject: &str,
         now: Timestamp,
     ) -> Result<()> {
-        let (merchant_id, livemode) = owner(tenant);
         query(
-            "UPDATE alerts SET closed_at = $5 WHERE merchant_id = $1 AND livemode = $2 AND code = $3 AND subject = $4 \
-             AND closed_at IS NULL",
+            "UPDATE alerts SET closed_at = $6 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND code = $4 \
+             AND subject = $5 AND closed_at IS NULL",
         )
-        .binds((merchant_id, livemode, code.as_str(), subject, now.as_ms()))
+        .bind_tenant(&owner(tenant))
+        .binds((code.as_str(), subject, now.as_ms()))
         .write(&mut self.conn)
         .await?;
         Ok(())
@@ -79,13 +78,13 @@ impl Tx {
         id: &AlertId,
         now: Timestamp,
     ) -> Result<Option<Alert>> {
-        let (merchant_id, livemode) = owner(tenant);
         let row = query(
-            "UPDATE alerts SET closed_at = $4 WHERE merchant_id = $1 AND livemode = $2 AND id = $3 \
+            "UPDATE alerts SET closed_at = $5 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4 \
              AND closed_at IS NULL \
              RETURNING id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at",
         )
-        .binds((merchant_id, livemode, id.as_str(), now.as_ms()))
+        .bind_tenant(&owner(tenant))
+        .binds((id.as_str(), now.as_ms()))
         .write_returning::<Row>(&mut self.conn)
         .await?;
         row.first().map(alert).transpose()
@@ -98,10 +97,8 @@ impl Tx {
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<Alert>> {
-        let (merchant_id, livemode) = owner(None);
         let mut query = Query::new("SELECT ");
-        query.push(COLUMNS).push(" FROM alerts WHERE merchant_id = ").push_bind(merchant_id);
-        query.push(" AND livemode = ").push_bind(livemode);
+        query.push(COLUMNS).push(" FROM alerts WHERE ").push_tenant("", &owner(None));
         query.push_some(" AND id < ", before);
         let codes: Vec<String> = filter.codes.iter().map(AlertCode::to_string).collect();
         query.push_in("code", &codes);
@@ -116,12 +113,13 @@ impl Tx {
 
     /// The open alerts, oldest first, at most `limit`.
     pub async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>> {
-        let (merchant_id, livemode) = owner(tenant);
         let rows = query(
             "SELECT id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at FROM alerts \
-             WHERE merchant_id = $1 AND livemode = $2 AND closed_at IS NULL ORDER BY first_seen_at, id LIMIT $3",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND closed_at IS NULL \
+             ORDER BY first_seen_at, id LIMIT $4",
         )
-        .binds((merchant_id, livemode, limit))
+        .bind_tenant(&owner(tenant))
+        .bind(limit)
         .read::<Row>(&mut self.conn)
         .await?;
         rows.iter().map(alert).collect()
@@ -140,7 +138,10 @@ impl Tx {
         let subjects: Vec<String> = endpoints.iter().map(EndpointId::to_string).collect();
         let codes: Vec<String> = codes.iter().map(AlertCode::to_string).collect();
         let mut query = Query::new("UPDATE alerts SET closed_at = ");
-        query.push_bind(now.as_ms()).push(" WHERE closed_at IS NULL");
+        query
+            .push_bind(now.as_ms())
+            .push(" WHERE closed_at IS NULL AND ")
+            .push_shards("", self.conn.shards());
         query.push_in("subject", &subjects);
         query.push_in("code", &codes);
         query.write(&mut self.conn).await?;
@@ -157,16 +158,17 @@ impl Tx {
     ) -> Result<()> {
         // Newest failure first: an endpoint that catches up starts with the oldest, so this reads one row until the
         // end.
-        query(
+        let mut query = query(
             "UPDATE alerts SET closed_at = $4 WHERE subject = $1 AND code = $2 AND closed_at IS NULL AND NOT EXISTS ( \
-                 SELECT 1 FROM deliveries f WHERE f.endpoint_id = $1 AND f.status = 'failed' AND f.failed_at >= $3 \
-                 AND NOT EXISTS (SELECT 1 FROM deliveries s WHERE s.event_id = f.event_id \
+                 SELECT 1 FROM deliveries f WHERE f.shard = alerts.shard AND f.endpoint_id = $1 \
+                 AND f.status = 'failed' AND f.failed_at >= $3 \
+                 AND NOT EXISTS (SELECT 1 FROM deliveries s WHERE s.shard = f.shard AND s.event_id = f.event_id \
                      AND s.endpoint_id = f.endpoint_id AND s.status = 'succeeded') \
-                 ORDER BY f.failed_at DESC LIMIT 1)",
-        )
-        .binds((endpoint.as_str(), AlertCode::DeliveriesFailed.as_str(), since.as_ms(), now.as_ms()))
-        .write(&mut self.conn)
-        .await?;
+                 ORDER BY f.failed_at DESC LIMIT 1) AND ",
+        );
+        query.push_shards("alerts.", self.conn.shards());
+        let code = AlertCode::DeliveriesFailed.as_str();
+        query.binds((endpoint.as_str(), code, since.as_ms(), now.as_ms())).write(&mut self.conn).await?;
         Ok(())
     }
 
@@ -177,7 +179,8 @@ impl Tx {
         since: Timestamp,
         now: Timestamp,
     ) -> Result<u64> {
-        Ok(query(
+        Ok(Query::across(
+            Across::Due,
             "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL",
         )
         .binds((code.as_str(), since.as_ms(), now.as_ms()))

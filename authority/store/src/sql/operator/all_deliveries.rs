@@ -5,10 +5,12 @@
 //! most and says where it stopped. A page is chosen from the deliveries alone and joined with its events afterwards.
 
 use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::{EndpointId, EventId};
+use authority_domain::id::{EndpointId, EventId, MerchantId};
 
 use crate::Result;
 use crate::driver::{Query, Row};
+use crate::shards::ShardSet;
+use crate::sql::across::Across;
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{AllDeliveriesFilter, FoundDelivery, LOOK_AHEAD, PageById};
@@ -20,9 +22,10 @@ pub(crate) async fn page(
     before: Option<&str>,
     limit: i64,
 ) -> Result<PageById<FoundDelivery>> {
-    let list = AllDeliveries { filter, before };
+    let Some(shards) = shards(conn, filter).await? else { return Ok(Vec::new().into()) };
+    let list = AllDeliveries { filter, before, shards };
     let looked_to = if list.needs_bound() { list.end_of_look_ahead(conn).await? } else { None };
-    let mut query = Query::new(DELIVERY_COLUMNS);
+    let mut query = Query::across(Across::Operator, DELIVERY_COLUMNS);
     query.push("(SELECT * FROM deliveries WHERE ");
     list.push_place(&mut query);
     if let Some(end) = &looked_to {
@@ -31,15 +34,28 @@ pub(crate) async fn page(
     list.push_filter(&mut query);
     list.push_order(&mut query, "");
     query.push(" LIMIT ").push_bind(limit);
-    query.push(") AS d JOIN events v ON v.id = d.event_id");
+    query.push(") AS d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id");
     list.push_order(&mut query, "d.");
     let rows = query.read::<Row>(conn).await?;
     Ok(PageById { rows: rows.iter().map(found).collect::<Result<_, _>>()?, looked_to })
 }
 
+/// Where the deliveries are: in the shard of their endpoint, which is its merchant's. `None` when there is no such
+/// endpoint.
+async fn shards(conn: &mut BufferedConnection, filter: &AllDeliveriesFilter) -> Result<Option<ShardSet>> {
+    let Some(endpoint) = &filter.endpoint_id else {
+        return Ok(Some(filter.merchant_id.as_ref().map_or(ShardSet::ALL, ShardSet::of)));
+    };
+    let mut query = Query::new("SELECT merchant_id FROM webhook_endpoints WHERE ");
+    query.push_shards("", conn.shards()).push(" AND id = ").push_bind(endpoint.as_str());
+    let owner: Option<String> = query.read_optional(conn).await?;
+    Ok(owner.map(|owner| ShardSet::of(&MerchantId::from_store(owner))))
+}
+
 struct AllDeliveries<'a> {
     filter: &'a AllDeliveriesFilter,
     before: Option<&'a str>,
+    shards: ShardSet,
 }
 
 impl AllDeliveries<'_> {
@@ -76,7 +92,9 @@ impl AllDeliveries<'_> {
         query.push(" AND ").push(self.position()).push(compared);
         if self.is_of_endpoint() {
             query
-                .push("(SELECT created_sequence FROM deliveries WHERE id = ")
+                .push("(SELECT created_sequence FROM deliveries WHERE ")
+                .push_shards("", self.shards)
+                .push(" AND id = ")
                 .push_bind(id.to_owned())
                 .push(")");
         } else {
@@ -86,7 +104,11 @@ impl AllDeliveries<'_> {
 
     /// What the order's index serves: the endpoint or the status, and where the page begins.
     fn push_place(&self, query: &mut Query<'_>) {
-        query.push("TRUE");
+        // The indexes of what was given up are those of all shards.
+        match self.given_up() {
+            Some(_) => query.push("TRUE"),
+            None => query.push_shards("", self.shards),
+        };
         if let Some(endpoint) = &self.filter.endpoint_id {
             query.push(" AND endpoint_id = ").push_bind(EndpointId::to_string(endpoint));
         }
@@ -118,10 +140,11 @@ impl AllDeliveries<'_> {
 
     /// The last delivery that a page may look at; `None` when fewer are left. Reads nothing but an index.
     async fn end_of_look_ahead(&self, conn: &mut BufferedConnection) -> Result<Option<String>> {
-        let mut query = Query::new("SELECT id FROM deliveries WHERE ");
+        let mut query = Query::across(Across::Operator, "SELECT id FROM deliveries WHERE ");
         if self.is_of_endpoint() {
             query
-                .push("endpoint_id = ")
+                .push_shards("", self.shards)
+                .push(" AND endpoint_id = ")
                 .push_bind(self.filter.endpoint_id.as_ref().map(EndpointId::to_string));
             query.push(" AND created_sequence = (SELECT created_sequence FROM deliveries WHERE ");
         }

@@ -10,6 +10,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row};
+use crate::shards::{Shard, ShardSet};
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
@@ -42,7 +44,7 @@ static AUDIT_LOG: Table = Table {
     order: TableOrder::AuditEntry,
     touches: Touches::Any,
     columns: columns!("audit_log":
-        id Text, at Int, key_id Text, request_id Text, operation Text, merchant_id Text, livemode Bool,
+        shard Shard, id Text, at Int, key_id Text, request_id Text, operation Text, merchant_id Text, livemode Bool,
         resource_id Text, version_before Int, resource_version Int, reason Text),
     form: Form::Insert,
     rest: "",
@@ -66,7 +68,7 @@ impl Tx {
             &AUDIT_LOG,
             [],
             row!(
-                entry.id.as_str(), entry.created_at.as_ms(), entry.created_by.as_str();
+                entry.merchant_id.as_ref().map_or(Shard::OPERATOR, Shard::of), entry.id.as_str(), entry.created_at.as_ms(), entry.created_by.as_str();
                 entry.request_id.as_str(), entry.operation.as_str();
                 entry.merchant_id.as_ref().map(MerchantId::as_str), entry.livemode;
                 entry.resource_id.as_deref(), entry.version_before, entry.version_after;
@@ -82,10 +84,12 @@ impl Tx {
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<AuditEntry>> {
-        let mut query = Query::new(
+        let mut query = Query::across(
+            Across::Operator,
             "SELECT id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, version_before, \
-                 resource_version, reason FROM audit_log WHERE TRUE",
+                 resource_version, reason FROM audit_log WHERE ",
         );
+        query.push_shards("", ShardSet::ALL);
         query.push_some(" AND id < ", before);
         query.push_some(" AND key_id = ", filter.author.as_ref().map(|author| author.as_str()));
         query.push_some(" AND resource_id = ", filter.resource_id.as_ref());

@@ -5,7 +5,8 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::migrations::{FOUND, Found};
-use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, waiting};
+use crate::sql::across::Across;
+use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::transaction::Tx;
 
 /// The delivery backlog.
@@ -28,13 +29,13 @@ impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, so that the cost does not grow with the millions
     /// that are pending or have ended.
     pub async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures> {
-        let mut query = Query::new(concat!(
-            waiting!(),
+        let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
+        query.push(
             " SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
                  MIN(first_due) AS oldest, \
                  (SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL AND lease_until >= $1) AS leased \
              FROM (SELECT ",
-        ));
+        );
         query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
         let oldest = row.optional_time("oldest")?;
@@ -50,28 +51,27 @@ impl Tx {
     /// A slow receiver has something in flight as long as workers run, so it does not make an instance unready.
     pub async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>> {
         // Finds the endpoints that have unfinished work by index steps alone, as for leases.
-        let oldest: Option<i64> = query(
-            concat!(waiting!(), " SELECT MIN(since) FROM (SELECT CASE WHEN e.held_until > due_at THEN e.held_until ELSE due_at END AS since \
-                 FROM (SELECT endpoint_id, (SELECT MIN(d.next_attempt_at) FROM deliveries d \
-                         WHERE d.endpoint_id = waiting.endpoint_id AND d.status = 'pending') AS due_at \
+        let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
+        query.push(
+            " SELECT MIN(since) FROM (SELECT CASE WHEN e.held_until > due_at THEN e.held_until ELSE due_at END AS since \
+                 FROM (SELECT shard, endpoint_id, (SELECT MIN(d.next_attempt_at) FROM deliveries d \
+                         WHERE d.shard = waiting.shard AND d.endpoint_id = waiting.endpoint_id AND d.status = 'pending') AS due_at \
                      FROM waiting) AS first \
-                 JOIN webhook_endpoints e ON e.id = first.endpoint_id \
+                 JOIN webhook_endpoints e ON e.shard = first.shard AND e.id = first.endpoint_id \
                  WHERE e.status = 'enabled' AND NOT EXISTS ( \
-                     SELECT 1 FROM deliveries l WHERE l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
+                     SELECT 1 FROM deliveries l WHERE l.shard = e.shard AND l.endpoint_id = e.id AND l.lease_token IS NOT NULL \
                          AND l.lease_until >= $1)) AS unattended \
-             WHERE since <= $1"),
-        )
-        .bind(now.as_ms())
-        .read_one(&mut self.conn)
-        .await?;
+             WHERE since <= $1",
+        );
+        let oldest: Option<i64> = query.bind(now.as_ms()).read_one(&mut self.conn).await?;
         Ok(oldest.map(Timestamp::from_ms))
     }
 
     /// Whether this program still works with the schema: a newer program may have migrated it meanwhile.
     pub async fn schema_fits(&mut self) -> Result<bool> {
-        let known = (self.conn.dialect().known_version)();
-        let found = query(FOUND).bind(known).read_one(&mut self.conn).await?;
-        Ok(Found::new(found).fits(known))
+        let known = (self.conn.dialect().known)();
+        let found = query(FOUND).bind(known.newest).bind(known.first).read_one(&mut self.conn).await?;
+        Ok(Found::new(found).fits(known.newest))
     }
 
     /// Writes in order to test writing: fails while the disk is full or the database is read-only.
@@ -88,7 +88,8 @@ impl Tx {
 
     /// The number of endpoints in each state of health, and of `disabled` ones.
     pub async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>> {
-        Ok(query(
+        Ok(Query::across(
+            Across::Operator,
             "SELECT CASE WHEN status = 'disabled' THEN status ELSE health_state END AS state, COUNT(*) \
              FROM webhook_endpoints WHERE deleted_at IS NULL GROUP BY 1 ORDER BY 1",
         )

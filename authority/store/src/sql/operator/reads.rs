@@ -8,7 +8,9 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::driver::{Query, Row, query};
-use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX, waiting};
+use crate::shards::ShardSet;
+use crate::sql::across::Across;
+use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::delivery::history::{attempt, delivery};
 use crate::sql::endpoint::rows;
 use crate::sql::endpoint::rows::endpoint;
@@ -110,8 +112,8 @@ impl Tx {
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<(String, String)>> {
-        let mut query = Query::new("SELECT id, body FROM events");
-        query.push_some(" WHERE id < ", before);
+        let mut query = Query::across(Across::Operator, "SELECT id, body FROM events WHERE ");
+        query.push_shards("", ShardSet::ALL).push_some(" AND id < ", before);
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
         placed_texts(query.read_stream(&mut self.conn).await?).await
     }
@@ -124,18 +126,20 @@ impl Tx {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<(i64, String)>> {
-        let mut query = Query::new("SELECT sequence, body FROM events WHERE merchant_id = ");
-        query.push_bind(tenant.merchant_id.as_str()).push(" AND livemode = ").push_bind(tenant.livemode);
+        let mut query = Query::new("SELECT sequence, body FROM events WHERE ");
+        query.push_tenant("", tenant);
         query.push_some(" AND sequence < ", before);
         push_event_filter(&mut query, filter);
         query.push(" ORDER BY sequence DESC LIMIT ").push_bind(limit);
         placed_texts(query.read_stream(&mut self.conn).await?).await
     }
 
-    /// The stored bytes of an event of any merchant.
-    pub async fn event_find(&mut self, id: &EventId) -> Result<Option<String>> {
-        let found = query("SELECT body FROM events WHERE id = $1").bind(id.as_str());
-        Ok(found.read_optional(&mut self.conn).await?)
+    /// The stored bytes of an event of any merchant, with its tenant.
+    pub async fn event_find(&mut self, id: &EventId) -> Result<Option<(Tenant, String)>> {
+        let mut query = Query::new("SELECT merchant_id, livemode, body FROM events WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
     }
 
     /// Up to `limit` deliveries before the one with the id `before`, newest first. Those of one endpoint stand in the
@@ -152,26 +156,28 @@ impl Tx {
     /// One delivery, of any owner.
     pub async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>> {
         let mut query = Query::new(DELIVERY_COLUMNS);
-        query.push("deliveries d JOIN events v ON v.id = d.event_id WHERE d.id = ").push_bind(id.as_str());
+        query.push("deliveries d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id WHERE ");
+        query.push_shards("d.", self.conn.shards()).push(" AND d.id = ").push_bind(id.as_str());
         query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(found).transpose()
     }
 
     /// Its attempts, the first one first.
     pub async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>> {
-        let rows = query(
+        let mut query = Query::new(
             "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
-                 response_excerpt, retry_at FROM attempts WHERE delivery_id = $1 ORDER BY number",
-        )
-        .bind(id.as_str())
-        .read::<Row>(&mut self.conn)
-        .await?;
+                 response_excerpt, retry_at FROM attempts WHERE ",
+        );
+        query.push_shards("", self.conn.shards()).push(" AND delivery_id = ").push_bind(id.as_str());
+        query.push(" ORDER BY number");
+        let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter().map(attempt).collect()
     }
 
     /// One endpoint, of any owner, deleted ones too.
     pub async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>> {
         let mut query = Query::new("SELECT merchant_id, deleted_at, ");
-        query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
+        query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         row.as_ref().map(found_endpoint).transpose()
     }
@@ -184,7 +190,7 @@ impl Tx {
             "status = 'enabled' AND first_failure_at IS NOT NULL ORDER BY first_failure_at",
             "status = 'disabled' AND disabled_reason <> 'merchant' AND deleted_at IS NULL ORDER BY disabled_at DESC",
         ] {
-            let mut query = Query::new("SELECT merchant_id, deleted_at, ");
+            let mut query = Query::across(Across::Operator, "SELECT merchant_id, deleted_at, ");
             query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE ").push(condition);
             query.push(" LIMIT ").push_bind(limit);
             for row in query.read::<Row>(&mut self.conn).await? {
@@ -197,16 +203,15 @@ impl Tx {
     /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already. While
     /// an attempt is in flight, the next one follows at once when it fails.
     pub async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<()> {
-        let hastened: Vec<String> = query(
+        let mut query = query(
             "UPDATE deliveries SET updated_at = $2, \
                  next_attempt_at = CASE WHEN next_attempt_at > $2 THEN $2 ELSE next_attempt_at END, \
                  retry_asked_at = CASE WHEN lease_token IS NOT NULL THEN $2 END \
-             WHERE id = $1 AND status = 'pending' AND (next_attempt_at > $2 OR lease_token IS NOT NULL) \
-             RETURNING endpoint_id",
-        )
-        .binds((id.as_str(), now.as_ms()))
-        .write_returning(&mut self.conn)
-        .await?;
+             WHERE id = $1 AND status = 'pending' AND (next_attempt_at > $2 OR lease_token IS NOT NULL) AND ",
+        );
+        query.push_shards("", self.conn.shards()).push(" RETURNING endpoint_id");
+        let query = query.binds((id.as_str(), now.as_ms()));
+        let hastened: Vec<String> = query.write_returning(&mut self.conn).await?;
         for endpoint in hastened {
             self.ask_for_room(&EndpointId::from_store(endpoint), now);
         }
@@ -216,14 +221,16 @@ impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest.
     pub async fn outbox(&mut self, now: Timestamp, limit: i64) -> Result<Outbox> {
         // Counted once: PostgreSQL would count again for each place that a count is named in.
-        let mut query = Query::new(concat!(waiting!(), ", counted AS MATERIALIZED (SELECT e.endpoint_id, "));
+        let mut query = Query::across(Across::Operator, self.conn.dialect().waiting);
+        query.push(", counted AS MATERIALIZED (SELECT e.shard, e.endpoint_id, ");
         query.push(COUNTED).push(
             "FROM waiting e WHERE e.endpoint_id IS NOT NULL) \
              SELECT b.*, e.merchant_id, e.livemode, e.health_state, e.consecutive_failures FROM ( \
                  SELECT c.*, CAST(SUM(pending) OVER () AS BIGINT) AS all_pending, \
                      CAST(SUM(due) OVER () AS BIGINT) AS all_due, MIN(oldest) OVER () AS oldest_of_all \
                  FROM counted c ORDER BY pending DESC, endpoint_id LIMIT $3) AS b \
-             JOIN webhook_endpoints e ON e.id = b.endpoint_id ORDER BY b.pending DESC, b.endpoint_id",
+             JOIN webhook_endpoints e ON e.shard = b.shard AND e.id = b.endpoint_id \
+             ORDER BY b.pending DESC, b.endpoint_id",
         );
         let rows = query.bind(now.as_ms()).bind(COUNTED_MAX).bind(limit).read::<Row>(&mut self.conn).await?;
         let mut figures = OutboxFigures { pending: 0, due: 0, oldest_pending_at: None };

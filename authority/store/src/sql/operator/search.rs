@@ -9,7 +9,8 @@ use authority_domain::id::{
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
-use crate::driver::{Dialect, Row, query};
+use crate::driver::{Dialect, Query, Row};
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 
 /// Which of a record's names matched.
@@ -100,7 +101,11 @@ impl Tx {
     pub async fn records_named(&mut self, name: &str, limit: i64) -> Result<Vec<FoundRecord>> {
         let mut found = Vec::new();
         for (by, statement) in look_ups(self.conn.dialect()) {
-            let rows = query(statement).bind(name).bind(limit).read::<Row>(&mut self.conn).await?;
+            let rows = Query::across(Across::Operator, &statement)
+                .bind(name)
+                .bind(limit)
+                .read::<Row>(&mut self.conn)
+                .await?;
             for row in &rows {
                 found.push(FoundRecord {
                     by,
@@ -115,36 +120,35 @@ impl Tx {
 
     /// The stored text of a record, with its tenant.
     pub async fn record_find(&mut self, record: &NamedRecord) -> Result<Option<(Tenant, String)>> {
-        let (statement, id) = match record {
-            NamedRecord::Checkout(id) => {
-                ("SELECT merchant_id, livemode, body FROM checkouts WHERE id = $1", id.as_str())
-            }
-            NamedRecord::Subscription(id) => {
-                ("SELECT merchant_id, livemode, body FROM subscriptions WHERE id = $1", id.as_str())
-            }
-            NamedRecord::Shipment(id) => {
-                ("SELECT merchant_id, livemode, body FROM shipments WHERE id = $1", id.as_str())
-            }
+        let (table, id) = match record {
+            NamedRecord::Checkout(id) => ("checkouts", id.as_str()),
+            NamedRecord::Subscription(id) => ("subscriptions", id.as_str()),
+            NamedRecord::Shipment(id) => ("shipments", id.as_str()),
         };
-        let row = query(statement).bind(id).read_optional::<Row>(&mut self.conn).await?;
+        let mut query = Query::new("SELECT merchant_id, livemode, body FROM ");
+        query
+            .push(table)
+            .push(" WHERE ")
+            .push_shards("", self.conn.shards())
+            .push(" AND id = ")
+            .push_bind(id);
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
         row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
     }
 
     /// The delivery that an attempt belongs to.
     pub async fn delivery_of_attempt(&mut self, id: &AttemptId) -> Result<Option<DeliveryId>> {
-        let found: Option<String> = query("SELECT delivery_id FROM attempts WHERE id = $1")
-            .bind(id.as_str())
-            .read_optional(&mut self.conn)
-            .await?;
+        let mut query = Query::new("SELECT delivery_id FROM attempts WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let found: Option<String> = query.read_optional(&mut self.conn).await?;
         Ok(found.map(DeliveryId::from_store))
     }
 
     /// The endpoint that a recovery is for.
     pub async fn endpoint_of_recovery(&mut self, id: &RecoveryId) -> Result<Option<EndpointId>> {
-        let found: Option<String> = query("SELECT endpoint_id FROM endpoint_recoveries WHERE id = $1")
-            .bind(id.as_str())
-            .read_optional(&mut self.conn)
-            .await?;
+        let mut query = Query::new("SELECT endpoint_id FROM endpoint_recoveries WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let found: Option<String> = query.read_optional(&mut self.conn).await?;
         Ok(found.map(EndpointId::from_store))
     }
 }

@@ -17,7 +17,7 @@ impl Tx {
         name: &ExternalName,
     ) -> Result<Option<OrderNumber>> {
         let statement = "SELECT order_number FROM external_references \
-             WHERE merchant_id = $1 AND livemode = $2 AND system = $3 AND id = $4";
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND system = $4 AND id = $5";
         let found: Option<String> = query(statement)
             .bind_tenant(tenant)
             .binds((name.system.as_str(), &name.id))
@@ -35,9 +35,9 @@ impl Tx {
         name: &ExternalName,
     ) -> Result<()> {
         query(
-            "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
-             VALUES ($1, $2, $3, $4, $5) \
-             ON CONFLICT (merchant_id, livemode, order_number, system) DO UPDATE SET id = excluded.id",
+            "INSERT INTO external_references (shard, merchant_id, livemode, system, id, order_number) \
+             VALUES ($1, $2, $3, $4, $5, $6) \
+             ON CONFLICT (shard, merchant_id, livemode, order_number, system) DO UPDATE SET id = excluded.id",
         )
         .bind_tenant(tenant)
         .binds((name.system.as_str(), &name.id, order.as_str()))
@@ -54,7 +54,7 @@ impl Tx {
     ) -> Result<()> {
         query(
             "DELETE FROM external_references \
-             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND system = $4",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4 AND system = $5",
         )
         .bind_tenant(tenant)
         .binds((order.as_str(), system.as_str()))

@@ -16,6 +16,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
 use crate::sql::transaction::{Tx, bodies};
@@ -44,11 +46,11 @@ pub(crate) static ORDERS: Table = Table {
     order: TableOrder::Order,
     touches: Touches::Each("order"),
     columns: columns!("orders":
-        merchant_id Text, livemode Bool, order_number Text, status Text, payment_status Text,
+        shard Shard, merchant_id Text, livemode Bool, order_number Text, status Text, payment_status Text,
         fulfillment_status Text, currency Text, total Int, customer_reference Text, resource_version Int,
         created_at Int, updated_at Int, body Text, created_sequence Int, last_sequence Int),
     form: Form::Insert,
-    rest: upsert!("merchant_id, livemode, order_number": status, payment_status, fulfillment_status,
+    rest: upsert!("shard, merchant_id, livemode, order_number": status, payment_status, fulfillment_status,
         customer_reference, resource_version, updated_at, body, last_sequence;
         "WHERE orders.resource_version < excluded.resource_version"),
     together: Together::Apart,
@@ -59,17 +61,17 @@ static ORDER_LINES: Table = Table {
     order: TableOrder::OrderLine,
     touches: Touches::Any,
     columns: columns!("order_lines":
-        merchant_id Text, livemode Bool, order_number Text, id Text, quantity Int, fulfilled_quantity Int,
+        shard Shard, merchant_id Text, livemode Bool, order_number Text, id Text, quantity Int, fulfilled_quantity Int,
         shipped_quantity Int, delivered_quantity Int),
     form: Form::Insert,
-    rest: upsert!("merchant_id, livemode, order_number, id": fulfilled_quantity, shipped_quantity,
+    rest: upsert!("shard, merchant_id, livemode, order_number, id": fulfilled_quantity, shipped_quantity,
         delivered_quantity),
     together: Together::Apart,
 };
 
 /// A page of the feed of changed orders: one row per order, at the position of its last change.
 pub(crate) const ORDERS_CHANGED: &str = "SELECT order_number, last_sequence, resource_version, updated_at, body FROM orders \
-     WHERE merchant_id = $1 AND livemode = $2 AND last_sequence > $3 ORDER BY last_sequence LIMIT $4";
+     WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND last_sequence > $4 ORDER BY last_sequence LIMIT $5";
 
 impl Tx {
     /// One order.
@@ -88,7 +90,7 @@ impl Tx {
     pub async fn order_confirmed_by_operator(&mut self, tenant: &Tenant, number: &OrderNumber) -> Result<()> {
         query(
             "UPDATE orders SET confirmed_by_operator = TRUE \
-             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4",
         )
         .bind_tenant(tenant)
         .bind(number.as_str())
@@ -107,7 +109,7 @@ impl Tx {
             return Ok(known.order.clone());
         }
         let statement = "SELECT body, resource_version FROM orders \
-             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3";
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4";
         bodies::text(&mut self.conn, statement, tenant, number.as_str()).await
     }
 
@@ -164,7 +166,8 @@ impl Tx {
     /// The merchants that have pending orders and limit how long an order may be pending.
     pub async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>> {
         // One index step for each merchant with pending orders, which are few, however many merchants set a limit.
-        let rows = query(
+        let rows = Query::across(
+            Across::Due,
             "WITH RECURSIVE waiting (merchant_id) AS ( \
                  SELECT MIN(merchant_id) FROM orders WHERE status = 'pending' \
                  UNION ALL \
@@ -193,9 +196,9 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<PendingOrder>> {
         let rows = query(
-            "SELECT created_at, order_number FROM orders WHERE merchant_id = $1 AND livemode = $2 \
-             AND status = 'pending' AND created_at <= $3 AND (created_at, order_number) > ($4, $5) \
-             ORDER BY created_at, order_number LIMIT $6",
+            "SELECT created_at, order_number FROM orders WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
+             AND status = 'pending' AND created_at <= $4 AND (created_at, order_number) > ($5, $6) \
+             ORDER BY created_at, order_number LIMIT $7",
         )
         .bind_tenant(tenant)
         .binds((until.as_ms(), after.map_or(i64::MIN, |after| after.created_at.as_ms())))
@@ -218,13 +221,13 @@ impl Tx {
         places: SequenceRange,
     ) -> Result<()> {
         let body = serde_json::to_string(order)?;
-        let number = order.order_number.as_str();
+        let (shard, number) = (Shard::of(merchant), order.order_number.as_str());
         let key = order_key(merchant, order.livemode, &order.order_number);
         self.conn.buffer(
             &ORDERS,
             [key.clone()],
             row!(
-                merchant.as_str(), order.livemode, number, order.status.as_str();
+                shard, merchant.as_str(), order.livemode, number, order.status.as_str();
                 order.payment_status.as_str(), order.fulfillment_status.as_str(), order.currency.as_str();
                 order.amounts.total;
                 order.customer.as_ref().and_then(|customer| customer.reference.as_deref());
@@ -236,7 +239,7 @@ impl Tx {
                 &ORDER_LINES,
                 [format!("{key}/{}", line.id)],
                 row!(
-                    merchant.as_str(), order.livemode, number, line.id.as_str(), line.quantity;
+                    shard, merchant.as_str(), order.livemode, number, line.id.as_str(), line.quantity;
                     line.fulfilled_quantity, line.shipped_quantity, line.delivered_quantity),
             );
         }
@@ -251,10 +254,7 @@ pub(crate) fn order_key(merchant: &MerchantId, livemode: bool, number: &OrderNum
 
 /// Narrows a list of orders to the one that an external system calls by this name.
 fn push_named(query: &mut Query<'_>, tenant: &Tenant, name: &ExternalName) {
-    query
-        .push(" AND order_number = (SELECT r.order_number FROM external_references r WHERE r.merchant_id = ");
-    query.push_bind(tenant.merchant_id.as_str().to_owned());
-    query.push(" AND r.livemode = ").push_bind(tenant.livemode);
-    query.push(" AND r.system = ").push_bind(name.system.as_str().to_owned());
+    query.push(" AND order_number = (SELECT r.order_number FROM external_references r WHERE ");
+    query.push_tenant("r.", tenant).push(" AND r.system = ").push_bind(name.system.as_str().to_owned());
     query.push(" AND r.id = ").push_bind(name.id.clone()).push(")");
 }

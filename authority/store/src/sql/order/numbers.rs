@@ -5,6 +5,7 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::query;
+use crate::shards::Shard;
 use crate::sql::order::order_key;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
@@ -16,12 +17,12 @@ pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;
 static ORDER_COUNTERS: Table = Table {
     order: TableOrder::OrderCounter,
     touches: Touches::Each("counter of orders"),
-    columns: columns!(into "INSERT INTO order_counters (merchant_id, livemode, last_number)";
-        Text, Bool, Int, Int),
-    form: Form::Select("v.column1, v.column2, v.column3"),
-    rest: "WHERE v.column4 = COALESCE((SELECT c.last_number FROM order_counters c \
-             WHERE c.merchant_id = v.column1 AND c.livemode = v.column2), 100000) \
-         ON CONFLICT (merchant_id, livemode) DO UPDATE SET last_number = excluded.last_number",
+    columns: columns!(into "INSERT INTO order_counters (shard, merchant_id, livemode, last_number)";
+        Shard, Text, Bool, Int, Int),
+    form: Form::Select("v.column1, v.column2, v.column3, v.column4"),
+    rest: "WHERE v.column5 = COALESCE((SELECT c.last_number FROM order_counters c \
+             WHERE c.shard = v.column1 AND c.merchant_id = v.column2 AND c.livemode = v.column3), 100000) \
+         ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET last_number = excluded.last_number",
     together: Together::Merged,
 };
 
@@ -29,10 +30,10 @@ impl Tx {
     /// The value of the counter of generated numbers, and whether an order has the next number.
     async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool)> {
         let found: (i64, bool) = query(
-            "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.merchant_id = $1 AND o.livemode = $2 \
-                 AND o.order_number = $4 || CAST(c.n + 1 AS TEXT)) \
+            "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.shard = $1 AND o.merchant_id = $2 AND o.livemode = $3 \
+                 AND o.order_number = $5 || CAST(c.n + 1 AS TEXT)) \
              FROM (SELECT COALESCE((SELECT last_number FROM order_counters \
-                 WHERE merchant_id = $1 AND livemode = $2), $3) AS n) c",
+                 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3), $4) AS n) c",
         )
         .bind_tenant(tenant)
         .binds((NUMBERS_START_ABOVE, prefix))
@@ -59,7 +60,7 @@ impl Tx {
         if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
             return Ok(stored);
         }
-        let statement = "SELECT EXISTS (SELECT 1 FROM orders WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3)";
+        let statement = "SELECT EXISTS (SELECT 1 FROM orders WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4)";
         Ok(query(statement)
             .bind_tenant(tenant)
             .bind(number.as_str())
@@ -87,7 +88,7 @@ impl Tx {
         self.conn.buffer(
             &ORDER_COUNTERS,
             [counter_waits_under(tenant)],
-            row!(tenant.merchant_id.as_str(), tenant.livemode, number, from),
+            row!(Shard::of(&tenant.merchant_id), tenant.merchant_id.as_str(), tenant.livemode, number, from),
         );
         Ok(OrderNumber::generated(prefix, number))
     }

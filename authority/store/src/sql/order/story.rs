@@ -8,8 +8,10 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::ShardSet;
+use crate::sql::across::Across;
 use crate::sql::delivery::history::attempt;
-use crate::sql::endpoint::day_figures::{ENDPOINTS, EVENTS, HOUR_MS, hour};
+use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
@@ -30,6 +32,11 @@ pub struct HourFigures {
     pub failed_deliveries: i64,
 }
 
+/// Where the deliveries of a tenant's events are: those to its own endpoints, and those to the platform's.
+pub(crate) fn with_operator(tenant: &Tenant) -> ShardSet {
+    [&tenant.merchant_id, &Tenant::operator().merchant_id].into_iter().collect()
+}
+
 impl Tx {
     /// The newest `limit` events of a stream before the sequence `before` about any of these records (order numbers or
     /// ids), newest first, as stored bytes.
@@ -44,8 +51,8 @@ impl Tx {
         let mut events: Vec<(i64, String)> = Vec::new();
         for record in records {
             let rows = query(
-                "SELECT sequence, body FROM events WHERE merchant_id = $1 AND livemode = $2 AND resource_id = $3 \
-                 AND sequence < $4 ORDER BY sequence DESC LIMIT $5",
+                "SELECT sequence, body FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND resource_id = $4 \
+                 AND sequence < $5 ORDER BY sequence DESC LIMIT $6",
             )
             .bind_tenant(tenant)
             .binds((record, before.unwrap_or(i64::MAX), limit))
@@ -57,9 +64,10 @@ impl Tx {
         Ok(events.into_iter().map(|(_, body)| body).collect())
     }
 
-    /// Up to `limit` deliveries of these events to any endpoint, newest first.
+    /// Up to `limit` deliveries of these events of a tenant to any endpoint, newest first.
     pub async fn deliveries_of_events(
         &mut self,
+        tenant: &Tenant,
         events: &[EventId],
         limit: i64,
     ) -> Result<Vec<FoundDelivery>> {
@@ -68,15 +76,17 @@ impl Tx {
         }
         let events: Vec<String> = events.iter().map(EventId::to_string).collect();
         let mut query = Query::new(DELIVERY_COLUMNS);
-        query.push("deliveries d JOIN events v ON v.id = d.event_id WHERE TRUE");
+        query.push("deliveries d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id WHERE ");
+        query.push_shards("d.", with_operator(tenant));
         query.push_in("d.event_id", &events);
         query.push(" ORDER BY d.id DESC LIMIT ").push_bind(limit);
         query.read::<Row>(&mut self.conn).await?.iter().map(found).collect()
     }
 
-    /// Up to `limit` attempts of these deliveries, newest first.
+    /// Up to `limit` attempts of these deliveries of a tenant's events, newest first.
     pub async fn attempts_of_deliveries(
         &mut self,
+        tenant: &Tenant,
         deliveries: &[DeliveryId],
         limit: i64,
     ) -> Result<Vec<Attempt>> {
@@ -86,8 +96,9 @@ impl Tx {
         let deliveries: Vec<String> = deliveries.iter().map(DeliveryId::to_string).collect();
         let mut query = Query::new(
             "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
-                 response_excerpt, retry_at FROM attempts WHERE TRUE",
+                 response_excerpt, retry_at FROM attempts WHERE ",
         );
+        query.push_shards("", with_operator(tenant));
         query.push_in("delivery_id", &deliveries);
         query.push(" ORDER BY started_at DESC, id DESC LIMIT ").push_bind(limit);
         query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
@@ -97,21 +108,23 @@ impl Tx {
     /// nothing happened are absent.
     pub async fn hours_since(
         &mut self,
-        endpoint: Option<&EndpointId>,
+        endpoint: Option<(&Tenant, &EndpointId)>,
         since: Timestamp,
     ) -> Result<Vec<HourFigures>> {
         // The sign keeps planners from the index of ages, which has the rows of all endpoints.
-        let mut query = Query::new(
+        let shards = endpoint.map_or(ShardSet::ALL, |(tenant, _)| ShardSet::of(&tenant.merchant_id));
+        let mut query = Query::across(
+            Across::Operator,
             "SELECT since / 3600000 AS hour, \
-                 CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
-                 CAST(SUM(CASE WHEN endpoint_id < 'shard/' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \
+                 CAST(SUM(CASE WHEN endpoint_id = 'events' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
+                 CAST(SUM(CASE WHEN endpoint_id = 'events' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \
                  CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
                  CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
         );
-        query.push_bind(hour(since)).push(" AND endpoint_id ");
+        query.push_bind(hour(since)).push(" AND ").push_shards("", shards).push(" AND endpoint_id ");
         match endpoint {
-            Some(endpoint) => query.push("= ").push_bind(endpoint.as_str()),
-            None => query.push(">= ").push_bind(EVENTS).push(" AND endpoint_id < ").push_bind(ENDPOINTS),
+            Some((_, endpoint)) => query.push("= ").push_bind(endpoint.as_str()),
+            None => query.push("IN (").push_list([EVENTS, SHARD]).push(")"),
         };
         query.push(" GROUP BY since / 3600000 ORDER BY hour");
         let rows = query.read::<Row>(&mut self.conn).await?;

@@ -13,6 +13,7 @@ use authority_domain::time::Timestamp;
 
 use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 use crate::{Result, StoreError};
 
@@ -146,9 +147,10 @@ impl Tx {
         let ConnectionState::Revoked { at, .. } = &connection.state else {
             return Err(StoreError::Broken("the connection was not ended".to_owned()));
         };
-        query(
-            "UPDATE partner_connections SET status = 'revoked', revoked_at = $3, resource_version = $4, \
-                 updated_at = $5, shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
+        Query::across(
+            Across::Partners,
+            "UPDATE partner_connections SET status = 'revoked', revoked_at = $3, \
+                 resource_version = $4, updated_at = $5, shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
                      WHERE s.connection_id = $1 AND s.status = 'active') \
              WHERE id = $1 AND livemode = $2 AND status <> 'revoked' AND resource_version = $4 - 1",
         )
@@ -162,7 +164,8 @@ impl Tx {
     /// many.
     pub async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64> {
         self.need_turns(ShardSet::ALL)?;
-        Ok(query(
+        Ok(Query::across(
+            Across::Partners,
             "UPDATE partner_connections SET status = 'revoked', revoked_at = $2, updated_at = $2, \
                  resource_version = resource_version + 1, \
                  shares_to_end = EXISTS (SELECT 1 FROM order_shares s \

@@ -8,6 +8,8 @@ use futures_util::TryStreamExt;
 
 use crate::Result;
 use crate::driver::{FromRow as _, Query, Row};
+use crate::shards::{Shard, ShardSet};
+use crate::sql::across::Across;
 use crate::sql::partner::shares::{ACTIVE, COLUMNS, TABLE, push_filter, share};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
@@ -31,7 +33,7 @@ pub struct SeenOrder {
 /// What [`COLUMNS`] and [`ORDER_BODY`] are read from beside [`TABLE`].
 const JOINS_OF_SEEN: &str = " JOIN partner_connections c ON c.id = s.connection_id \
      JOIN merchants o ON o.id = s.owner_id JOIN merchants p ON p.id = s.partner_id \
-     JOIN orders r ON r.merchant_id = s.owner_id AND r.livemode = s.livemode AND r.order_number = s.order_number";
+     JOIN orders r ON r.shard = s.shard AND r.merchant_id = s.owner_id AND r.livemode = s.livemode AND r.order_number = s.order_number";
 
 /// The column of an order's text, after [`COLUMNS`].
 const ORDER_BODY: &str = ", r.body AS order_body";
@@ -43,9 +45,15 @@ const PARTNER_OF_NAMED: &str = "s.partner_id || ''";
 impl Tx {
     /// An order that is shared with the tenant by this share.
     pub async fn partner_order(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<SeenOrder>> {
-        let mut query = Query::new("SELECT ");
+        let mut query = Query::across(Across::Partners, "SELECT ");
         query.push(COLUMNS).push(ORDER_BODY).push(" FROM ").push(TABLE).push(JOINS_OF_SEEN);
-        query.push(" WHERE ").push(PARTNER_OF_NAMED).push(" = ").push_bind(tenant.merchant_id.as_str());
+        query
+            .push(" WHERE ")
+            .push_shards("s.", ShardSet::ALL)
+            .push(" AND ")
+            .push(PARTNER_OF_NAMED)
+            .push(" = ")
+            .push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(ACTIVE);
         query.push(" AND s.id = ").push_bind(id.as_str());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
@@ -62,7 +70,10 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<SeenOrder>> {
         let of = |query: &mut Query<'_>| {
-            query.push("s.partner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query
+                .push_shards("s.", ShardSet::ALL)
+                .push(" AND s.partner_id = ")
+                .push_bind(tenant.merchant_id.as_str().to_owned());
             query.push(" AND s.livemode = ").push_bind(tenant.livemode);
         };
         let filters = |query: &mut Query<'_>| {
@@ -100,12 +111,13 @@ impl Tx {
         let mut query = Query::new("SELECT s.id, h.body FROM (VALUES ");
         let mut between = "(";
         for seen in &found {
-            query.push(between).push_bind(seen.share.id.as_str().to_owned()).push(")");
+            query.push(between).push_bind(seen.share.id.as_str().to_owned());
+            query.push(", ").push_bind(Shard::of(&seen.share.owner.id)).push(")");
             between = ", (";
         }
         query.push(
-            ") AS w JOIN order_shares s ON s.id = w.column1 JOIN partner_connections c ON c.id = s.connection_id \
-             JOIN shipments h ON h.merchant_id = s.owner_id AND h.livemode = s.livemode \
+            ") AS w JOIN order_shares s ON s.shard = w.column2 AND s.id = w.column1 JOIN partner_connections c ON c.id = s.connection_id \
+             JOIN shipments h ON h.shard = s.shard AND h.merchant_id = s.owner_id AND h.livemode = s.livemode \
              AND h.order_number = s.order_number WHERE ",
         );
         query.push(PARTNER_OF_NAMED).push(" = ").push_bind(tenant.merchant_id.as_str());

@@ -15,6 +15,8 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::tx::Page;
@@ -49,35 +51,50 @@ impl Tx {
     /// [`Conflict(SharedOrder)`](crate::Constraint::SharedOrder) when the order is shared on this connection already.
     pub(crate) async fn share_insert(&mut self, share: &OrderShare, places: SharePositions) -> Result<()> {
         query(
-            "INSERT INTO order_shares (id, livemode, connection_id, owner_id, partner_id, order_number, \
+            "INSERT INTO order_shares (shard, id, livemode, connection_id, owner_id, partner_id, order_number, \
                  include_customer, include_amounts, status, resource_version, owner_sequence, partner_sequence, \
                  created_at, updated_at) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'active', $9, $10, $11, $12, $13)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', $10, $11, $12, $13, $14)",
         )
+        .bind(Shard::of(&share.owner.id))
         .binds((share.id.as_str(), share.livemode, share.connection_id.as_str(), share.owner.id.as_str()))
         .binds((share.partner.id.as_str(), share.order_number.as_str(), share.include_customer))
         .binds((share.include_amounts, share.resource_version, places.owner, places.partner))
         .binds((share.created_at.as_ms(), share.updated_at.as_ms()))
         .write(&mut self.conn)
         .await?;
-        Ok(())
+        self.count_share(share, 1).await
+    }
+
+    /// Counts an active share more or less in the stream of its owner, where every commit finds the number.
+    async fn count_share(&mut self, share: &OrderShare, more: i64) -> Result<()> {
+        query(
+            "UPDATE streams SET active_shares = active_shares + $4 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3",
+        )
+        .binds((Shard::of(&share.owner.id), share.owner.id.as_str(), share.livemode, more))
+        .write_one(&mut self.conn, "stream")
+        .await
     }
 
     /// Writes the version of a share that was revoked.
     pub async fn share_revoke(&mut self, share: &OrderShare) -> Result<()> {
         query(
             "UPDATE order_shares SET status = 'revoked', revoked_at = $4, resource_version = $5, updated_at = $6 \
-             WHERE id = $1 AND owner_id = $2 AND livemode = $3 AND status = 'active' AND resource_version = $5 - 1",
+             WHERE shard = $7 AND id = $1 AND owner_id = $2 AND livemode = $3 AND status = 'active' AND resource_version = $5 - 1",
         )
         .binds((share.id.as_str(), share.owner.id.as_str(), share.livemode))
         .binds((share.revoked_at.map(Timestamp::as_ms), share.resource_version, share.updated_at.as_ms()))
-        .write_one(&mut self.conn, "share").await
+        .bind(Shard::of(&share.owner.id))
+        .write_one(&mut self.conn, "share")
+        .await?;
+        self.count_share(share, -1).await
     }
 
     /// A share that the tenant owns.
     pub async fn share_get(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<OrderShare>> {
         let mut query = selected(COLUMNS);
-        query.push(" WHERE s.id = ").push_bind(id.as_str());
+        query.push(" WHERE ").push_shard("s.", Shard::of(&tenant.merchant_id));
+        query.push(" AND s.id = ").push_bind(id.as_str());
         query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
@@ -92,8 +109,8 @@ impl Tx {
         connection: &ConnectionId,
     ) -> Result<Option<ShareId>> {
         let id: Option<String> = query(
-            "SELECT id FROM order_shares WHERE owner_id = $1 AND livemode = $2 AND order_number = $3 \
-                 AND connection_id = $4 AND status = 'active'",
+            "SELECT id FROM order_shares WHERE shard = $1 AND owner_id = $2 AND livemode = $3 AND order_number = $4 \
+                 AND connection_id = $5 AND status = 'active'",
         )
         .bind_tenant(tenant)
         .binds((order.as_str(), connection.as_str()))
@@ -111,7 +128,8 @@ impl Tx {
         limit: i64,
     ) -> Result<Page<OrderShare>> {
         let of = |query: &mut Query<'_>| {
-            query.push("s.owner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
+            query.push_shard("s.", Shard::of(&tenant.merchant_id));
+            query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
             query.push(" AND s.livemode = ").push_bind(tenant.livemode);
             query.push_some(" AND s.order_number = ", filter.order_number.clone());
         };
@@ -138,7 +156,8 @@ impl Tx {
         orders: &[&OrderNumber],
     ) -> Result<Vec<OrderShare>> {
         let mut query = selected(COLUMNS);
-        query.push(" WHERE s.owner_id = ").push_bind(tenant.merchant_id.as_str());
+        query.push(" WHERE ").push_shard("s.", Shard::of(&tenant.merchant_id));
+        query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number IN (NULL");
         for order in orders {
             query.push(", ").push_bind(order.as_str().to_owned());
@@ -154,7 +173,8 @@ impl Tx {
         connection: &ConnectionId,
         limit: i64,
     ) -> Result<Vec<(OrderShare, Timestamp)>> {
-        let mut query = selected(COLUMNS);
+        let mut query = Query::across(Across::Partners, "SELECT ");
+        query.push(COLUMNS).push(" FROM ").push(TABLE).push(JOINS);
         query.push(" WHERE s.connection_id = ").push_bind(connection.as_str());
         query.push(" AND s.status = 'active' AND c.status = 'revoked' ORDER BY s.id LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
@@ -164,10 +184,10 @@ impl Tx {
     /// The last event of this share in the partner's stream that shows the order, as stored bytes.
     pub async fn share_last_shown(&mut self, share: &OrderShare) -> Result<Option<String>> {
         Ok(query(
-            "SELECT body FROM events WHERE merchant_id = $1 AND livemode = $2 AND resource_id = $3 \
+            "SELECT body FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND resource_id = $4 \
                  AND type LIKE 'order.%' ORDER BY sequence DESC LIMIT 1",
         )
-        .binds((share.partner.id.as_str(), share.livemode, share.id.as_str()))
+        .binds((Shard::of(&share.partner.id), share.partner.id.as_str(), share.livemode, share.id.as_str()))
         .read_optional(&mut self.conn)
         .await?)
     }

@@ -11,6 +11,8 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::{Shard, ShardSet};
+use crate::sql::across::Across;
 use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
 use crate::sql::order::order_key;
 use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
@@ -44,12 +46,12 @@ pub(crate) static PAYMENTS: Table = Table {
     order: TableOrder::Payment,
     touches: Touches::Each("payment"),
     columns: columns!("payments":
-        id Text, merchant_id Text, livemode Bool, status Text, checkout_id Text, order_number Text,
+        shard Shard, id Text, merchant_id Text, livemode Bool, status Text, checkout_id Text, order_number Text,
         currency Text, amount Int, amount_authorized Int, amount_captured Int, amount_refunded Int,
         amount_refund_pending Int, resource_version Int, created_at Int, body Text, subscription_id Text,
         created_sequence Int, late Bool),
     form: Form::Insert,
-    rest: upsert!("id": status, order_number, subscription_id, amount_authorized, amount_captured,
+    rest: upsert!("shard, id": status, order_number, subscription_id, amount_authorized, amount_captured,
         amount_refunded, amount_refund_pending, resource_version, late, body;
         concat!(newer!("payments"), " AND (payments.amount_refund_pending = excluded.amount_refund_pending \
             OR payments.amount_refunded < excluded.amount_refunded)")),
@@ -63,14 +65,14 @@ static RESERVATIONS: Table = Table {
     touches: Touches::Each("payment of a refund"),
     columns: columns!(into "UPDATE payments SET body = COALESCE(v.column4, payments.body), amount_refund_pending = ( \
              SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
-             WHERE r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
+             WHERE r.shard = payments.shard AND r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
                  AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing'))";
-        Text, Text, Bool, Text, Int, Int),
+        Text, Text, Bool, Text, Int, Int, Shard),
     form: Form::Update,
-    rest: "WHERE payments.id = v.column1 AND payments.merchant_id = v.column2 AND payments.livemode = v.column3 \
+    rest: "WHERE payments.shard = v.column7 AND payments.id = v.column1 AND payments.merchant_id = v.column2 AND payments.livemode = v.column3 \
          AND (v.column4 IS NULL OR payments.resource_version = v.column5 AND v.column6 = ( \
              SELECT COALESCE(SUM(r.amount), 0) FROM refunds r \
-             WHERE r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
+             WHERE r.shard = payments.shard AND r.payment_id = payments.id AND r.merchant_id = payments.merchant_id \
                  AND r.livemode = payments.livemode AND r.status IN ('requested', 'processing')))",
     together: Together::Replaced,
 };
@@ -97,7 +99,9 @@ impl Tx {
         self.conn.buffer(
             &RESERVATIONS,
             [refund.payment_id.to_string()].into_iter().chain(order),
-            row!(refund.payment_id.as_str(), merchant.as_str(), refund.livemode, none, version, version),
+            row!(
+                refund.payment_id.as_str(), merchant.as_str(), refund.livemode, none, version, version;
+                Shard::of(merchant)),
         );
     }
 
@@ -125,7 +129,7 @@ impl Tx {
 
     /// One payment as stored text, with its version.
     pub async fn payment_body(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<(String, i64)>> {
-        let statement = "SELECT body, resource_version FROM payments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        let statement = "SELECT body, resource_version FROM payments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
     }
 
@@ -136,7 +140,9 @@ impl Tx {
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
         }
-        let asked = [Asked::new(&PAYMENTS_BY_ID, [[id.as_str().into()]])];
+        // What a report reads of a payment is found by its shard, of which there is one where a report is read.
+        let asked = self.conn.shards().all().map(|shard| [id.as_str().into(), shard.into()]);
+        let asked = [Asked::new(&PAYMENTS_BY_ID, asked)];
         let Some(row) = self.look_up(&asked, &[id.to_string()]).await?.pop() else { return Ok(None) };
         let tenant = row.tenant()?;
         let payment: Payment = serde_json::from_str(&row.text(2)?)?;
@@ -146,10 +152,9 @@ impl Tx {
 
     /// One payment and its tenant, without what stands around it.
     pub async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>> {
-        let row = query("SELECT merchant_id, livemode, body FROM payments WHERE id = $1")
-            .bind(id.as_str())
-            .read_optional::<Row>(&mut self.conn)
-            .await?;
+        let mut query = Query::new("SELECT merchant_id, livemode, body FROM payments WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some((row.tenant()?, serde_json::from_str(row.get("body")?)?)))
     }
@@ -187,7 +192,13 @@ impl Tx {
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<FoundPayment>> {
-        let mut query = Query::new("SELECT merchant_id, livemode, body FROM payments WHERE TRUE");
+        let mut query =
+            Query::across(Across::Operator, "SELECT merchant_id, livemode, body FROM payments WHERE ");
+        // Late ones have an index of their own.
+        match filter.late {
+            Some(true) => query.push("TRUE"),
+            _ => query.push_shards("", ShardSet::ALL),
+        };
         push_late(&mut query, filter.late);
         query.push_in("status", &filter.status);
         query.push_some(" AND id < ", before);
@@ -204,7 +215,7 @@ impl Tx {
         tenant: &Tenant,
         checkout: &CheckoutId,
     ) -> Result<Option<Payment>> {
-        let statement = "SELECT body FROM payments WHERE merchant_id = $1 AND livemode = $2 AND checkout_id = $3 \
+        let statement = "SELECT body FROM payments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND checkout_id = $4 \
              AND status IN ('created', 'pending', 'authorized')";
         bodies::record(&mut self.conn, query(statement), tenant, checkout.as_str()).await
     }
@@ -218,7 +229,7 @@ impl Tx {
             [payment.id.to_string()].into_iter().chain(order_of(&tenant.merchant_id, payment)),
             row!(
                 payment.id.as_str(), tenant.merchant_id.as_str(), tenant.livemode, body;
-                payment.resource_version, payment.amount_refund_pending),
+                payment.resource_version, payment.amount_refund_pending, Shard::of(&tenant.merchant_id)),
         );
         Ok(())
     }
@@ -241,7 +252,8 @@ impl Tx {
                 .map(str::to_owned)
                 .chain(order_of(merchant, payment)),
             row!(
-                payment.id.as_str(), merchant.as_str(), payment.livemode, payment.status.as_str(), checkout;
+                Shard::of(merchant), payment.id.as_str(), merchant.as_str(), payment.livemode;
+                payment.status.as_str(), checkout;
                 order, payment.currency.as_str(), payment.amount, payment.amount_authorized;
                 payment.amount_captured, payment.amount_refunded, payment.amount_refund_pending;
                 payment.resource_version, payment.created_at.as_ms(), body;

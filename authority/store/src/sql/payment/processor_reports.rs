@@ -6,6 +6,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::query;
+use crate::shards::Shard;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
@@ -64,7 +65,7 @@ static PROCESSOR_REPORTS: Table = Table {
     order: TableOrder::ProcessorReport,
     touches: Touches::Any,
     columns: columns!("processor_reports":
-        merchant_id Text, livemode Bool, processor Text, message Text, processor_event_id Text,
+        shard Shard, merchant_id Text, livemode Bool, processor Text, message Text, processor_event_id Text,
         resource_id Text, said Text, received_at Int),
     form: Form::Insert,
     rest: "",
@@ -106,7 +107,8 @@ impl Tx {
             &PROCESSOR_REPORTS,
             [report_key(message)],
             row!(
-                message.tenant.merchant_id.as_str(), message.tenant.livemode, message.processor.as_str();
+                Shard::of(&message.tenant.merchant_id), message.tenant.merchant_id.as_str();
+                message.tenant.livemode, message.processor.as_str();
                 message.kind.as_str(), message.event_id.as_str(), resource_id, said, now.as_ms()),
         );
         Ok(())
@@ -119,8 +121,8 @@ impl Tx {
             return Ok(known.cloned());
         }
         let found: Option<(String, Option<String>)> = query(
-            "SELECT resource_id, said FROM processor_reports WHERE merchant_id = $1 AND livemode = $2 \
-             AND processor = $3 AND message = $4 AND processor_event_id = $5",
+            "SELECT resource_id, said FROM processor_reports WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
+             AND processor = $4 AND message = $5 AND processor_event_id = $6",
         )
         .bind_tenant(&message.tenant)
         .binds((&message.processor, message.kind.as_str(), &message.event_id))

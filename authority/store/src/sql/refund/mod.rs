@@ -12,6 +12,8 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::shards::{Shard, ShardSet};
+use crate::sql::across::Across;
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::rows::{
@@ -34,11 +36,11 @@ pub(crate) static REFUNDS: Table = Table {
     order: TableOrder::Refund,
     touches: Touches::Each("refund"),
     columns: columns!("refunds":
-        id Text, merchant_id Text, livemode Bool, order_number Text, payment_id Text, status Text,
+        shard Shard, id Text, merchant_id Text, livemode Bool, order_number Text, payment_id Text, status Text,
         amount Int, resource_version Int, created_sequence Int, created_at Int, body Text, requester Text,
         idempotency_key Text, idempotency_fingerprint Bytes),
     form: Form::Insert,
-    rest: upsert!("id": status, resource_version, body;
+    rest: upsert!("shard, id": status, resource_version, body;
         newer!("refunds")),
     together: Together::Apart,
 };
@@ -50,7 +52,7 @@ pub(crate) fn refund_key(tenant: &Tenant, requester: RequesterType, key: &str) -
 
 /// For the operator side, which acts for all tenants.
 const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment FROM refunds r \
-     JOIN payments p ON p.id = r.payment_id WHERE ";
+     JOIN payments p ON p.shard = r.shard AND p.id = r.payment_id WHERE ";
 
 impl Tx {
     /// One refund.
@@ -65,15 +67,14 @@ impl Tx {
 
     /// One refund as stored text, with its version.
     pub async fn refund_body(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<(String, i64)>> {
-        let statement =
-            "SELECT body, resource_version FROM refunds WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        let statement = "SELECT body, resource_version FROM refunds WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
     }
 
     /// One refund, as the operator's paths name it.
     pub async fn refund_find(&mut self, id: &RefundId) -> Result<Option<FoundRefund>> {
         let mut query = Query::new(FIND);
-        query.push("r.id = ").push_bind(id.as_str());
+        query.push_shards("r.", self.conn.shards()).push(" AND r.id = ").push_bind(id.as_str());
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         row.as_ref().map(found).transpose()
     }
@@ -105,7 +106,7 @@ impl Tx {
         }
         let row = query(
             "SELECT body, idempotency_fingerprint FROM refunds \
-             WHERE merchant_id = $1 AND livemode = $2 AND requester = $3 AND idempotency_key = $4",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND requester = $4 AND idempotency_key = $5",
         )
         .bind_tenant(tenant)
         .binds((requester.as_str(), key))
@@ -142,11 +143,12 @@ impl Tx {
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<FoundRefund>> {
-        let mut query = Query::new(FIND);
-        query.push("TRUE");
+        let mut query = Query::across(Across::Operator, FIND);
         if !status.is_empty() && status.iter().all(|status| status.is_open()) {
             // The condition of the index of open refunds, word for word: what has ended costs nothing.
-            query.push(" AND r.status IN ('requested', 'processing')");
+            query.push("r.status IN ('requested', 'processing')");
+        } else {
+            query.push_shards("r.", ShardSet::ALL);
         }
         let words: Vec<String> = status.iter().map(|status| status.to_string()).collect();
         query.push_in("r.status", &words);
@@ -165,7 +167,8 @@ impl Tx {
     ) -> Result<Vec<(Tenant, Refund)>> {
         // From a merchant with open refunds of test mode to the next one whose refunds move, and so on: as many index
         // steps as there are merchants of the kind that fewer are of.
-        let rows = query(
+        let rows = Query::across(
+            Across::Due,
             "WITH RECURSIVE moving (id) AS ( \
                  SELECT (SELECT MIN(m.id) FROM merchants m WHERE m.sandbox_auto_advance = TRUE AND m.id >= ( \
                          SELECT MIN(n.merchant_id) FROM refunds n \
@@ -207,7 +210,8 @@ impl Tx {
             &REFUNDS,
             keys,
             row!(
-                refund.id.as_str(), merchant.as_str(), refund.livemode, order.map(OrderNumber::as_str);
+                Shard::of(merchant), refund.id.as_str(), merchant.as_str(), refund.livemode;
+                order.map(OrderNumber::as_str);
                 refund.payment_id.as_str(), refund.status.as_str(), refund.amount, refund.resource_version;
                 places.first, refund.created_at.as_ms(), body, requester.as_str(), key.as_deref();
                 fingerprint.map(Vec::from)),

@@ -7,7 +7,8 @@ use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
-use crate::driver::{Row, query};
+use crate::driver::{Query, Row, query};
+use crate::shards::Shard;
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::sql::transaction::rows::{
@@ -21,11 +22,11 @@ pub(crate) static SHIPMENTS: Table = Table {
     order: TableOrder::Shipment,
     touches: Touches::Each("shipment"),
     columns: columns!("shipments":
-        id Text, merchant_id Text, livemode Bool, order_number Text, status Text, carrier Text,
+        shard Shard, id Text, merchant_id Text, livemode Bool, order_number Text, status Text, carrier Text,
         tracking_number Text, resource_version Int, body Text, created_sequence Int, idempotency_key Text,
         idempotency_fingerprint Bytes),
     form: Form::Insert,
-    rest: upsert!("id": status, carrier, tracking_number, resource_version, body;
+    rest: upsert!("shard, id": status, carrier, tracking_number, resource_version, body;
         newer!("shipments")),
     together: Together::Apart,
 };
@@ -35,9 +36,9 @@ static LINE_MARKS: Table = Table {
     order: TableOrder::LineMark,
     touches: Touches::Each("order's line"),
     columns: columns!(into "UPDATE order_lines SET marked_fulfilled_quantity = v.column5, marked_shipped_quantity = v.column6";
-        Text, Bool, Text, Text, Int, Int),
+        Text, Bool, Text, Text, Int, Int, Shard),
     form: Form::Update,
-    rest: "WHERE order_lines.merchant_id = v.column1 AND order_lines.livemode = v.column2 \
+    rest: "WHERE order_lines.shard = v.column7 AND order_lines.merchant_id = v.column1 AND order_lines.livemode = v.column2 \
          AND order_lines.order_number = v.column3 AND order_lines.id = v.column4",
     together: Together::Replaced,
 };
@@ -50,7 +51,7 @@ pub(crate) fn shipment_key(tenant: &Tenant, key: &str) -> String {
 impl Tx {
     /// One shipment as stored text, with its version.
     pub async fn shipment_body(&mut self, tenant: &Tenant, id: &ShipmentId) -> Result<Option<(String, i64)>> {
-        let statement = "SELECT body, resource_version FROM shipments WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        let statement = "SELECT body, resource_version FROM shipments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
     }
 
@@ -61,11 +62,9 @@ impl Tx {
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
         }
-        let row = query("SELECT merchant_id, livemode, body FROM shipments WHERE id = $1")
-            .bind(id.as_str())
-            .about(&[id.to_string()])
-            .read_optional::<Row>(&mut self.conn)
-            .await?;
+        let mut query = Query::new("SELECT merchant_id, livemode, body FROM shipments WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let row = query.about(&[id.to_string()]).read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };
         let tenant = row.tenant()?;
         Ok(Some((tenant, row.record("body")?)))
@@ -82,8 +81,8 @@ impl Tx {
     ) -> Result<Vec<(i64, String)>> {
         let rows = query(
             "SELECT created_sequence, body FROM shipments \
-             WHERE merchant_id = $1 AND livemode = $2 AND order_number = $3 AND created_sequence < $4 \
-             ORDER BY created_sequence DESC LIMIT $5",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4 AND created_sequence < $5 \
+             ORDER BY created_sequence DESC LIMIT $6",
         )
         .bind_tenant(tenant)
         .binds((order.as_str(), before.unwrap_or(i64::MAX), limit))
@@ -114,7 +113,7 @@ impl Tx {
         }
         let row = query(
             "SELECT body, idempotency_fingerprint FROM shipments \
-             WHERE merchant_id = $1 AND livemode = $2 AND idempotency_key = $3",
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND idempotency_key = $4",
         )
         .bind_tenant(tenant)
         .bind(key)
@@ -139,7 +138,8 @@ impl Tx {
             &SHIPMENTS,
             keys.into_iter().chain(key.as_ref().map(|key| shipment_key(&tenant, key))),
             row!(
-                shipment.id.as_str(), merchant.as_str(), shipment.livemode, shipment.order_number.as_str();
+                Shard::of(merchant), shipment.id.as_str(), merchant.as_str(), shipment.livemode;
+                shipment.order_number.as_str();
                 shipment.status.as_str(), shipment.carrier.as_str(), shipment.tracking_number.as_deref();
                 shipment.resource_version, body, places.first, key.as_deref(), fingerprint.map(Vec::from)),
         );
@@ -169,7 +169,7 @@ impl Tx {
                 [format!("{of_order}/{line}"), of_order.clone()],
                 row!(
                     tenant.merchant_id.as_str(), tenant.livemode, order.as_str(), line.as_str();
-                    marks.fulfilled, marks.shipped),
+                    marks.fulfilled, marks.shipped, Shard::of(&tenant.merchant_id)),
             );
         }
         Ok(())

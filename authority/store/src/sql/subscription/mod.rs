@@ -8,13 +8,14 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, Value, query};
+use crate::shards::Shard;
 use crate::sql::transaction::rows::{Columns, columns, newer, upsert};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{Page, SequenceRange};
 
 /// A version of a subscription.
 pub(crate) static SUBSCRIPTIONS: Columns = columns!("subscriptions":
-    id Text, merchant_id Text, livemode Bool, status Text, customer_reference Text, resource_version Int,
+    shard Shard, id Text, merchant_id Text, livemode Bool, status Text, customer_reference Text, resource_version Int,
     created_sequence Int, created_at Int, body Text, period_anchor Int);
 
 impl Tx {
@@ -24,7 +25,7 @@ impl Tx {
         tenant: &Tenant,
         id: &SubscriptionId,
     ) -> Result<Option<Subscription>> {
-        let statement = "SELECT body FROM subscriptions WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+        let statement = "SELECT body FROM subscriptions WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
         bodies::record(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
@@ -33,10 +34,10 @@ impl Tx {
         &mut self,
         id: &SubscriptionId,
     ) -> Result<Option<(Tenant, AnchoredSubscription)>> {
-        let row = query("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE id = $1")
-            .bind(id.as_str())
-            .read_optional::<Row>(&mut self.conn)
-            .await?;
+        let mut query =
+            Query::new("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
         let Some(row) = row else { return Ok(None) };
         let tenant = row.tenant()?;
         let anchor: Option<i64> = row.get("period_anchor")?;
@@ -52,7 +53,7 @@ impl Tx {
         id: &SubscriptionId,
     ) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM subscriptions \
-             WHERE merchant_id = $1 AND livemode = $2 AND id = $3";
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
         bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
     }
 
@@ -82,9 +83,10 @@ impl Tx {
         places: SequenceRange,
     ) -> Result<()> {
         let record = &subscription.record;
-        let mut query = Query::new(SUBSCRIPTIONS.into);
-        query.push(" VALUES (").push_list([
-            Value::from(record.id.as_str()),
+        let (shard, mut query) = (Shard::of(merchant), Query::new(SUBSCRIPTIONS.into));
+        query.push(" SELECT ").push_list([
+            Value::from(shard),
+            record.id.as_str().into(),
             merchant.as_str().into(),
             record.livemode.into(),
             record.status.as_str().into(),
@@ -95,7 +97,15 @@ impl Tx {
             serde_json::to_string(record)?.into(),
             subscription.anchor.map(Timestamp::as_ms).into(),
         ]);
-        query.push(") ").push(upsert!("id":
+        // A later version replaces one. In another merchant's shard there is none to replace.
+        match record.resource_version {
+            1 => query.push(" WHERE TRUE "),
+            _ => {
+                query.push(" WHERE EXISTS (SELECT 1 FROM subscriptions WHERE ").push_shard("", shard);
+                query.push(" AND id = ").push_bind(record.id.as_str()).push(") ")
+            }
+        };
+        query.push(upsert!("shard, id":
             status, customer_reference, resource_version, body, period_anchor; newer!("subscriptions")));
         query.write_one(&mut self.conn, "subscription").await
     }
@@ -108,7 +118,7 @@ impl Tx {
         terms: &SubscriptionTerms,
     ) -> Result<()> {
         query(
-            "UPDATE checkouts SET subscription_terms = $4 WHERE merchant_id = $1 AND livemode = $2 AND id = $3",
+            "UPDATE checkouts SET subscription_terms = $5 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4",
         )
         .bind_tenant(tenant)
         .binds((checkout.as_str(), serde_json::to_string(terms)?))
@@ -125,7 +135,7 @@ impl Tx {
             return Ok(found.terms.as_deref().map(serde_json::from_str).transpose()?);
         }
         let statement = "SELECT subscription_terms FROM checkouts \
-             WHERE merchant_id = $1 AND livemode = $2 AND id = $3 AND subscription_terms IS NOT NULL";
+             WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4 AND subscription_terms IS NOT NULL";
         let about = [checkout.to_string()];
         bodies::record(&mut self.conn, query(statement).about(&about), tenant, checkout.as_str()).await
     }

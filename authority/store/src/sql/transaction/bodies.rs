@@ -11,7 +11,7 @@ use crate::sql::transaction::page_rows::placed_text;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{MadeUnderKey, Page};
 
-/// The record that `statement` finds for (merchant `$1`, mode `$2`, key `$3`); it selects `body`.
+/// The record that `statement` finds for (shard `$1`, merchant `$2`, mode `$3`, key `$4`); it selects `body`.
 pub(crate) async fn record<'q, T: DeserializeOwned>(
     conn: &mut BufferedConnection,
     statement: Query<'q>,
@@ -41,12 +41,6 @@ async fn found<'q, T: FromRow>(
     Ok(statement.bind_tenant(tenant).bind(key).read_optional(conn).await?)
 }
 
-/// Adds the condition that rows are the tenant's.
-pub(crate) fn push_tenant(query: &mut Query<'_>, tenant: &Tenant) {
-    query.push("merchant_id = ").push_bind(tenant.merchant_id.as_str().to_owned());
-    query.push(" AND livemode = ").push_bind(tenant.livemode);
-}
-
 /// Narrows a page by the time of creation: from inclusive, to exclusive (contract 4.5).
 pub(crate) fn push_created(query: &mut Query<'_>, from: Option<Timestamp>, to: Option<Timestamp>) {
     query.push_some(" AND created_at >= ", from.map(Timestamp::as_ms));
@@ -64,7 +58,7 @@ pub(crate) async fn page(
     limit: i64,
 ) -> Result<Page<String>> {
     let of = |query: &mut Query<'_>| {
-        push_tenant(query, tenant);
+        query.push_tenant("", tenant);
         narrow(query);
     };
     let (position, order) = ("created_sequence", ListOrder::NewestFirst);

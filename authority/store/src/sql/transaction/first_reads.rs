@@ -8,6 +8,7 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
 use crate::driver::Value;
+use crate::shards::Shard;
 use crate::sql::idempotency::{columns, waits_under};
 use crate::sql::order::numbers::counter_waits_under;
 use crate::sql::order::order_key;
@@ -26,13 +27,13 @@ use crate::tx::{FirstRead, MessageId, Prefetch};
 #[derive(Default)]
 pub(crate) struct FirstReads<'j> {
     merchants: BTreeSet<&'j MerchantId>,
-    pub(crate) checkouts: BTreeSet<&'j str>,
+    pub(crate) checkouts: Ids<'j>,
     /// Payments, refunds and shipments.
-    payments: BTreeSet<&'j str>,
-    refunds: BTreeSet<&'j str>,
-    shipments: BTreeSet<&'j str>,
+    payments: Ids<'j>,
+    refunds: Ids<'j>,
+    shipments: Ids<'j>,
     /// By the keys that they are buffered under, and so are the following. The columns of an idempotency key.
-    pub(crate) answers: BTreeMap<String, (Cow<'j, str>, bool, &'j str)>,
+    pub(crate) answers: BTreeMap<String, (Shard, Cow<'j, str>, bool, &'j str)>,
     pub(crate) messages: BTreeMap<String, &'j MessageId>,
     pub(crate) orders: BTreeMap<String, (&'j Tenant, &'j OrderNumber)>,
     refund_keys: BTreeMap<String, KeyColumns<'j>>,
@@ -41,6 +42,9 @@ pub(crate) struct FirstReads<'j> {
     /// How many order numbers the jobs of a tenant may take.
     pub(crate) numbers: BTreeMap<&'j Tenant, usize>,
 }
+
+/// Ids of records, each with its shard.
+pub(crate) type Ids<'j> = BTreeMap<&'j str, Shard>;
 
 /// The columns of a key that may be in use.
 pub(crate) struct KeyColumns<'j> {
@@ -70,14 +74,15 @@ impl<'j> FirstReads<'j> {
             self.merchants.insert(&tenant.merchant_id);
         }
         if let Some((scope, key)) = &job.key {
-            let (merchant_id, livemode) = columns(scope);
-            self.answers.insert(waits_under(&merchant_id, livemode, key), (merchant_id, livemode, key));
+            let (shard, merchant_id, livemode) = columns(scope);
+            self.answers
+                .insert(waits_under(&merchant_id, livemode, key), (shard, merchant_id, livemode, key));
         }
     }
 
     fn add(&mut self, job: &'j Prefetch, read: &'j FirstRead) {
         match read {
-            FirstRead::CheckoutToPay(id) => drop(self.checkouts.insert(id.as_str())),
+            FirstRead::CheckoutToPay(id) => add_id(&mut self.checkouts, job, id.as_str()),
             FirstRead::Message(message) => drop(self.messages.insert(report_key(message), message)),
             FirstRead::Order(tenant, number) => {
                 let key = order_key(&tenant.merchant_id, tenant.livemode, number);
@@ -85,15 +90,15 @@ impl<'j> FirstReads<'j> {
             }
             FirstRead::OrderNumber => self.add_number(job),
             FirstRead::Payment(id) => {
-                self.payments.insert(id.as_str());
+                add_id(&mut self.payments, job, id.as_str());
                 self.add_number(job);
             }
-            FirstRead::Refund(id) => drop(self.refunds.insert(id.as_str())),
+            FirstRead::Refund(id) => add_id(&mut self.refunds, job, id.as_str()),
             FirstRead::RefundUnderKey(tenant, requester, key) => {
                 let of = KeyColumns { tenant, text: Cow::Borrowed(key), requester: requester.as_str() };
                 self.refund_keys.insert(refund_key(tenant, *requester, key), of);
             }
-            FirstRead::Shipment(id) => drop(self.shipments.insert(id.as_str())),
+            FirstRead::Shipment(id) => add_id(&mut self.shipments, job, id.as_str()),
             FirstRead::ShipmentUnderKey(tenant, key) => {
                 let of = KeyColumns { tenant, text: Cow::Borrowed(key), requester: "" };
                 self.shipment_keys.insert(shipment_key(tenant, key), of);
@@ -114,7 +119,7 @@ impl<'j> FirstReads<'j> {
         self.merchants.retain(|id| conn.cache.merchant(id).is_none());
         self.counters.retain(|key, tenant| conn.cache.counter(tenant).is_none() && !conn.waits(key));
         for ids in [&mut self.checkouts, &mut self.payments, &mut self.refunds, &mut self.shipments] {
-            ids.retain(|id| !conn.waits(id));
+            ids.retain(|id, _| !conn.waits(id));
             if ids.len() < worth {
                 ids.clear();
             }
@@ -134,7 +139,7 @@ impl<'j> FirstReads<'j> {
 
     /// The ids of payments, refunds and shipments.
     pub(crate) fn records(&self) -> impl Iterator<Item = &'j str> {
-        self.payments.iter().chain(&self.refunds).chain(&self.shipments).copied()
+        [&self.payments, &self.refunds, &self.shipments].into_iter().flat_map(|ids| ids.keys().copied())
     }
 
     /// The keys of refunds and shipments that may be in use.
@@ -148,17 +153,18 @@ impl<'j> FirstReads<'j> {
             Asked::new(&MERCHANTS, self.merchants.iter().map(|id| [id.as_str().into()])),
             Asked::new(
                 &ANSWERS,
-                self.answers.values().map(|(merchant, livemode, key)| {
-                    [merchant.as_ref().into(), (*livemode).into(), (*key).into()]
+                self.answers.values().map(|(shard, merchant, livemode, key)| {
+                    [merchant.as_ref().into(), (*livemode).into(), (*key).into(), (*shard).into()]
                 }),
             ),
         ];
         let some = vec![
             Asked::new(
                 &COUNTERS,
-                self.counters
-                    .values()
-                    .map(|tenant| [tenant.merchant_id.as_str().into(), tenant.livemode.into()]),
+                self.counters.values().map(|tenant| {
+                    let shard = Shard::of(&tenant.merchant_id);
+                    [tenant.merchant_id.as_str().into(), tenant.livemode.into(), shard.into()]
+                }),
             ),
             ids(&CHECKOUTS_TO_PAY, &self.checkouts),
             ids(&PAYMENTS, &self.payments),
@@ -180,8 +186,15 @@ fn keep_new<T>(keys: &mut BTreeMap<String, T>, conn: &BufferedConnection) {
     }
 }
 
-fn ids(lookup: &'static Lookup, ids: &BTreeSet<&str>) -> Asked {
-    Asked::new(lookup, ids.iter().map(|id| [(*id).into()]))
+/// The records of a job are its tenant's. Those of a job that names none it reads by itself.
+fn add_id<'j>(ids: &mut Ids<'j>, job: &Prefetch, id: &'j str) {
+    if let Some(tenant) = &job.tenant {
+        ids.insert(id, Shard::of(&tenant.merchant_id));
+    }
+}
+
+fn ids(lookup: &'static Lookup, ids: &Ids<'_>) -> Asked {
+    Asked::new(lookup, ids.iter().map(|(id, shard)| [(*id).into(), (*shard).into()]))
 }
 
 /// Which of these keys are in use.
@@ -195,6 +208,7 @@ pub(crate) fn keys(lookup: &'static Lookup, keys: &BTreeMap<String, KeyColumns<'
                 text.as_ref().into(),
                 (*requester).into(),
                 key.as_str().into(),
+                Shard::of(&tenant.merchant_id).into(),
             ]
         }),
     )
@@ -205,12 +219,13 @@ pub(crate) fn orders<'o>(orders: impl Iterator<Item = (&'o Tenant, &'o OrderNumb
     Asked::new(
         &ORDERS,
         orders.map(|(tenant, number)| {
-            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.as_str().into()]
+            let shard = Shard::of(&tenant.merchant_id);
+            [tenant.merchant_id.as_str().into(), tenant.livemode.into(), number.as_str().into(), shard.into()]
         }),
     )
 }
 
-fn message_columns<'a>(key: &'a str, message: &'a MessageId) -> [Value<'a>; 6] {
+fn message_columns<'a>(key: &'a str, message: &'a MessageId) -> [Value<'a>; 7] {
     let MessageId { tenant, processor, kind, event_id } = message;
     [
         tenant.merchant_id.as_str().into(),
@@ -219,5 +234,6 @@ fn message_columns<'a>(key: &'a str, message: &'a MessageId) -> [Value<'a>; 6] {
         kind.as_str().into(),
         event_id.as_str().into(),
         key.into(),
+        Shard::of(&tenant.merchant_id).into(),
     ]
 }

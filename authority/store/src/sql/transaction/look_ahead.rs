@@ -13,7 +13,6 @@ use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row};
-use crate::sql::transaction::bodies;
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{LOOK_AHEAD, Page};
@@ -142,7 +141,7 @@ impl<Of: Fn(&mut Query<'_>), Filter: Fn(&mut Query<'_>)> Listed<'_, Of, Filter> 
 
     fn filtered(&self, mut query: Query<'static>, limit: i64) -> Query<'static> {
         if let Some(owner) = self.owner {
-            bodies::push_tenant(query.push(" AND "), owner);
+            query.push(" AND ").push_tenant("", owner);
         }
         (self.filter)(&mut query);
         self.push_order(&mut query);

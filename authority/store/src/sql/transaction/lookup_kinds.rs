@@ -16,9 +16,9 @@ pub(crate) static MERCHANTS: Lookup = Lookup {
     }],
 };
 
-/// Answers by (merchant, mode, idempotency key): fingerprint, merchant, key, answer, when it expires.
+/// Answers by (merchant, mode, idempotency key, shard): fingerprint, merchant, key, answer, when it expires.
 pub(crate) static ANSWERS: Lookup = Lookup {
-    key: &kinds!(Text, Bool, Text),
+    key: &kinds!(Text, Bool, Text, Shard),
     selects: &[Select {
         part: Part::Answer,
         flag: "i.livemode",
@@ -26,42 +26,42 @@ pub(crate) static ANSWERS: Lookup = Lookup {
         texts: &["i.merchant_id", "i.key", "i.answer"],
         numbers: &["i.expires_at"],
         from: "idempotency i \
-            WHERE i.merchant_id = t.column1 AND i.livemode = t.column2 AND i.key = t.column3",
+            WHERE i.shard = t.column4 AND i.merchant_id = t.column1 AND i.livemode = t.column2 AND i.key = t.column3",
     }],
 };
 
-/// Counters of generated order numbers by (merchant, mode): merchant, last number.
+/// Counters of generated order numbers by (merchant, mode, shard): merchant, last number.
 pub(crate) static COUNTERS: Lookup = Lookup {
-    key: &kinds!(Text, Bool),
+    key: &kinds!(Text, Bool, Shard),
     selects: &[Select {
         part: Part::Counter,
         flag: "c.livemode",
         bytes: "NULL",
         texts: &["c.merchant_id"],
         numbers: &["c.last_number"],
-        from: "order_counters c WHERE c.merchant_id = t.column1 AND c.livemode = t.column2",
+        from: "order_counters c WHERE c.shard = t.column3 AND c.merchant_id = t.column1 AND c.livemode = t.column2",
     }],
 };
 
-/// Checkouts that are to be paid, by their ids: merchant, id, body, and 1 when a payment is under way.
+/// Checkouts that are to be paid, by (id, shard): merchant, id, body, and 1 when a payment is under way.
 pub(crate) static CHECKOUTS_TO_PAY: Lookup = Lookup {
-    key: &kinds!(Text),
+    key: &kinds!(Text, Shard),
     selects: &[Select {
         part: Part::CheckoutToPay,
         flag: "c.livemode",
         bytes: "NULL",
         texts: &["c.merchant_id", "c.id", "c.body"],
         numbers: &["CASE WHEN EXISTS (SELECT 1 FROM payments p \
-                WHERE p.merchant_id = c.merchant_id AND p.livemode = c.livemode AND p.checkout_id = c.id \
+                WHERE p.shard = c.shard AND p.merchant_id = c.merchant_id AND p.livemode = c.livemode AND p.checkout_id = c.id \
                     AND p.status IN ('created', 'pending', 'authorized')) THEN 1 ELSE 0 END"],
-        from: "checkouts c WHERE c.id = t.column1",
+        from: "checkouts c WHERE c.shard = t.column2 AND c.id = t.column1",
     }],
 };
 
-/// Payments by their ids, and what a report about one reads next: merchant, id, body, checkout's id, its body and the
+/// Payments by (id, shard), and what a report about one reads next: merchant, id, body, checkout's id, its body and the
 /// terms of its subscription, merchant's body, last order number.
 pub(crate) static PAYMENTS: Lookup = Lookup {
-    key: &kinds!(Text),
+    key: &kinds!(Text, Shard),
     selects: &[Select {
         part: Part::Payment,
         flag: "p.livemode",
@@ -77,17 +77,21 @@ pub(crate) static PAYMENTS: Lookup = Lookup {
         ],
         numbers: &["o.last_number"],
         from: "payments p JOIN merchants m ON m.id = p.merchant_id \
-            LEFT JOIN checkouts c ON c.id = p.checkout_id AND c.merchant_id = p.merchant_id AND c.livemode = p.livemode \
-            LEFT JOIN order_counters o ON o.merchant_id = p.merchant_id AND o.livemode = p.livemode \
-            WHERE p.id = t.column1",
+            LEFT JOIN checkouts c ON c.shard = p.shard AND c.id = p.checkout_id AND c.merchant_id = p.merchant_id AND c.livemode = p.livemode \
+            LEFT JOIN order_counters o ON o.shard = p.shard AND o.merchant_id = p.merchant_id AND o.livemode = p.livemode \
+            WHERE p.shard = t.column2 AND p.id = t.column1",
     }],
 };
 
-/// Refunds by their ids: merchant, id, body. Shipments likewise.
-pub(crate) static REFUNDS: Lookup =
-    Lookup { key: &kinds!(Text), selects: &[record("refunds r WHERE r.id = t.column1")] };
-pub(crate) static SHIPMENTS: Lookup =
-    Lookup { key: &kinds!(Text), selects: &[record("shipments r WHERE r.id = t.column1")] };
+/// Refunds by (id, shard): merchant, id, body. Shipments likewise.
+pub(crate) static REFUNDS: Lookup = Lookup {
+    key: &kinds!(Text, Shard),
+    selects: &[record("refunds r WHERE r.shard = t.column2 AND r.id = t.column1")],
+};
+pub(crate) static SHIPMENTS: Lookup = Lookup {
+    key: &kinds!(Text, Shard),
+    selects: &[record("shipments r WHERE r.shard = t.column2 AND r.id = t.column1")],
+};
 
 const fn record(from: &'static str) -> Select {
     Select {
@@ -100,40 +104,43 @@ const fn record(from: &'static str) -> Select {
     }
 }
 
-/// Orders by (merchant, mode, number), with what belongs to them: merchant, number, a text; two numbers.
+/// Orders by (merchant, mode, number, shard), with what belongs to them: merchant, number, a text; two numbers.
 pub(crate) static ORDERS: Lookup = Lookup {
-    key: &kinds!(Text, Bool, Text),
+    key: &kinds!(Text, Bool, Text, Shard),
     selects: &[
         of_order(
             Part::Order,
             &["t.column1", "t.column3", "o.body"],
             &["o.resource_version", "CASE WHEN o.confirmed_by_operator THEN 1 ELSE 0 END"],
-            "orders o WHERE o.merchant_id = t.column1 AND o.livemode = t.column2 AND o.order_number = t.column3",
+            "orders o WHERE o.shard = t.column4 AND o.merchant_id = t.column1 AND o.livemode = t.column2 \
+                AND o.order_number = t.column3",
         ),
         of_order(
             Part::OrderPayment,
             &["t.column1", "t.column3", "p.body"],
             &["p.created_sequence"],
-            "payments p WHERE p.merchant_id = t.column1 AND p.livemode = t.column2 AND p.order_number = t.column3",
+            "payments p WHERE p.shard = t.column4 AND p.merchant_id = t.column1 AND p.livemode = t.column2 \
+                AND p.order_number = t.column3",
         ),
         of_order(
             Part::OpenRefund,
             &["t.column1", "t.column3", "r.payment_id"],
             &["r.amount"],
-            "refunds r WHERE r.merchant_id = t.column1 AND r.livemode = t.column2 AND r.order_number = t.column3 \
-                AND r.status IN ('requested', 'processing')",
+            "refunds r WHERE r.shard = t.column4 AND r.merchant_id = t.column1 AND r.livemode = t.column2 \
+                AND r.order_number = t.column3 AND r.status IN ('requested', 'processing')",
         ),
         of_order(
             Part::OrderShipment,
             &["t.column1", "t.column3", "s.body"],
             &["s.created_sequence"],
-            "shipments s WHERE s.merchant_id = t.column1 AND s.livemode = t.column2 AND s.order_number = t.column3",
+            "shipments s WHERE s.shard = t.column4 AND s.merchant_id = t.column1 AND s.livemode = t.column2 \
+                AND s.order_number = t.column3",
         ),
         of_order(
             Part::MarkedLine,
             &["t.column1", "t.column3", "l.id"],
             &["l.marked_fulfilled_quantity", "l.marked_shipped_quantity"],
-            "order_lines l WHERE l.merchant_id = t.column1 AND l.livemode = t.column2 \
+            "order_lines l WHERE l.shard = t.column4 AND l.merchant_id = t.column1 AND l.livemode = t.column2 \
                 AND l.order_number = t.column3 AND l.marked_fulfilled_quantity + l.marked_shipped_quantity > 0",
         ),
     ],
@@ -148,36 +155,39 @@ const fn of_order(
     Select { part, flag: "t.column2", bytes: "NULL", texts, numbers, from }
 }
 
-/// Processors' messages by (merchant, mode, processor, kind, processor's event, the key that it is buffered under):
-/// that key, what it was about, what it said.
+/// Processors' messages by (merchant, mode, processor, kind, processor's event, the key that it is buffered under,
+/// shard): that key, what it was about, what it said.
 pub(crate) static MESSAGES: Lookup = Lookup {
-    key: &kinds!(Text, Bool, Text, Text, Text, Text),
+    key: &kinds!(Text, Bool, Text, Text, Text, Text, Shard),
     selects: &[Select {
         part: Part::Message,
         flag: "TRUE",
         bytes: "NULL",
         texts: &["t.column6", "r.resource_id", "r.said"],
         numbers: &[],
-        from: "processor_reports r WHERE r.merchant_id = t.column1 AND r.livemode = t.column2 \
+        from: "processor_reports r WHERE r.shard = t.column7 AND r.merchant_id = t.column1 AND r.livemode = t.column2 \
             AND r.processor = t.column3 AND r.message = t.column4 AND r.processor_event_id = t.column5",
     }],
 };
 
-/// Which keys are in use, by (merchant, mode, text, who asks, the key that it is buffered under): that key. Refunds and
-/// shipments by their idempotency keys, orders by their numbers.
+/// Which keys are in use, by (merchant, mode, text, who asks, the key that it is buffered under, shard): that key.
+/// Refunds and shipments by their idempotency keys, orders by their numbers.
 pub(crate) static USED_FOR_REFUNDS: Lookup = used(&[of_use(
-    "refunds r WHERE r.merchant_id = t.column1 AND r.livemode = t.column2 AND r.idempotency_key = t.column3 \
+    "refunds r WHERE r.shard = t.column6 AND r.merchant_id = t.column1 AND r.livemode = t.column2 \
+        AND r.idempotency_key = t.column3 \
         AND r.requester = t.column4",
 )]);
 pub(crate) static USED_FOR_SHIPMENTS: Lookup = used(&[of_use(
-    "shipments s WHERE s.merchant_id = t.column1 AND s.livemode = t.column2 AND s.idempotency_key = t.column3",
+    "shipments s WHERE s.shard = t.column6 AND s.merchant_id = t.column1 AND s.livemode = t.column2 \
+        AND s.idempotency_key = t.column3",
 )]);
 pub(crate) static USED_FOR_ORDERS: Lookup = used(&[of_use(
-    "orders o WHERE o.merchant_id = t.column1 AND o.livemode = t.column2 AND o.order_number = t.column3",
+    "orders o WHERE o.shard = t.column6 AND o.merchant_id = t.column1 AND o.livemode = t.column2 \
+        AND o.order_number = t.column3",
 )]);
 
 const fn used(selects: &'static [Select]) -> Lookup {
-    Lookup { key: &kinds!(Text, Bool, Text, Text, Text), selects }
+    Lookup { key: &kinds!(Text, Bool, Text, Text, Text, Shard), selects }
 }
 
 const fn of_use(from: &'static str) -> Select {

@@ -119,7 +119,7 @@ impl Tx {
         for key in reads.answers.keys() {
             self.conn.note_key(key.clone(), None);
         }
-        for id in &reads.checkouts {
+        for id in reads.checkouts.keys() {
             self.conn.cache.note_payable((*id).to_owned(), None);
         }
         for id in reads.records() {

@@ -75,6 +75,16 @@ impl BufferedConnection {
         self.batch.as_ref().map_or(ShardSet::ALL, |batch| batch.held)
     }
 
+    /// The shards in which a statement looks that knows only ids: those whose turns the transaction holds, where it
+    /// holds some.
+    pub(crate) fn shards(&self) -> ShardSet {
+        let all = self.dialect().shards;
+        match self.held() {
+            ShardSet::NONE => all,
+            held => held.and(all),
+        }
+    }
+
     /// The transaction is over.
     pub(crate) fn ended(&mut self) {
         self.buffered.truncate(0);

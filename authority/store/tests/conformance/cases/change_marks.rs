@@ -91,8 +91,8 @@ pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(database: &d
         job!(store.write, tx => tx.alert_close(None, AlertCode::EndpointFailing, "we_x", at(2)));
     closed.unwrap();
     note(&mut seen).await;
-    let audit =
-        "INSERT INTO audit_log (id, at, key_id, request_id, operation) VALUES ('aud_1', 1, 'k', 'r', 'o')";
+    let audit = "INSERT INTO audit_log (shard, id, at, key_id, request_id, operation) \
+         SELECT MIN(shard), 'aud_1', 1, 'k', 'r', 'o' FROM alerts";
     assert_eq!(database.execute(audit).await, Ok(1));
     note(&mut seen).await;
     assert_eq!(of_all(&shop).await, *seen.last().unwrap(), "reading changes nothing");

@@ -163,28 +163,33 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     let good = settlement(&leased[1], "a", SettledAs::Succeeded);
     shop.settle(vec![ended, good]).await;
     let ids: Vec<EventId> = leased.iter().map(|leased| leased.event_id.clone()).collect();
-    let found: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.deliveries_of_events(&ids, 9));
+    let of = shop.tenant.clone();
+    let found: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.deliveries_of_events(&of, &ids, 9));
     let found = found.unwrap();
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|found| found.delivery.endpoint_id == endpoint && found.owner == shop.tenant));
     let deliveries: Vec<DeliveryId> = found.iter().map(|found| found.delivery.id.clone()).collect();
+    let of = shop.tenant.clone();
     let attempts: Result<Vec<_>, StoreError> =
-        job!(store.read, tx => tx.attempts_of_deliveries(&deliveries, 9));
+        job!(store.read, tx => tx.attempts_of_deliveries(&of, &deliveries, 9));
     let attempts = attempts.unwrap();
     assert_eq!(attempts.len(), 2);
     assert!(attempts[0].started_at >= attempts[1].started_at, "newest first");
     let attempt: AttemptId = attempts[0].id.clone();
-    let of: Result<_, StoreError> = job!(store.read, tx => tx.delivery_of_attempt(&attempt));
-    assert_eq!(of.unwrap().as_ref(), Some(&attempts[0].delivery_id));
-    let none: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.deliveries_of_events(&[], 9));
+    let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_of_attempt(&attempt));
+    assert_eq!(found.unwrap().as_ref(), Some(&attempts[0].delivery_id));
+    let of = shop.tenant.clone();
+    let none: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.deliveries_of_events(&of, &[], 9));
     assert_eq!(none.unwrap(), []);
-    let none: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.attempts_of_deliveries(&[], 9));
+    let of = shop.tenant.clone();
+    let none: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.attempts_of_deliveries(&of, &[], 9));
     assert_eq!(none.unwrap(), []);
 
     let of_endpoint = endpoint.clone();
     for (whose, events) in [(None, all.len()), (Some(of_endpoint), 0)] {
+        let of = shop.tenant.clone();
         let hours: Result<Vec<HourFigures>, StoreError> =
-            job!(store.read, tx => tx.hours_since(whose.as_ref(), at(100)));
+            job!(store.read, tx => tx.hours_since(whose.as_ref().map(|id| (&of, id)), at(100)));
         let hour = |s, failed| HourFigures {
             since: at(s),
             events: 0,

@@ -19,11 +19,12 @@ pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database)
     assert!(matches!(inserted, Err(StoreError::Conflict(Constraint::Other))));
     assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 1);
     // Another trigger is another delivery.
-    let replay = "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
+    let replay = "INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
                   triggered_by, status, attempt_count, next_attempt_at, created_at) \
-                  SELECT 'dlv_replay', merchant_id, livemode, event_id, event_type, sequence, endpoint_id, 'replay', \
+                  SELECT shard, event_shard, 'dlv_replay', merchant_id, livemode, event_id, event_type, sequence, endpoint_id, 'replay', \
                   status, attempt_count, next_attempt_at, created_at FROM deliveries";
     assert_eq!(database.execute(replay).await, Ok(1));
+    database.execute("UPDATE deliveries SET endpoint_id = 'we_9'").await.unwrap_err();
 }
 
 pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {

@@ -105,6 +105,7 @@ pub(crate) fn endpoint(livemode: bool, filters: &[&str]) -> authority_domain::en
 pub(crate) fn settlement(delivery: &LeasedDelivery, token: &str, settled_as: SettledAs) -> Settlement {
     let outcome = if settled_as == SettledAs::Succeeded { "success" } else { "http_error" };
     Settlement {
+        merchant_id: delivery.merchant_id.clone(),
         delivery_id: delivery.id.clone(),
         endpoint_id: delivery.endpoint_id.clone(),
         token: token.to_owned(),

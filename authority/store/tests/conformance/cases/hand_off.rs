@@ -6,6 +6,7 @@ use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
+use authority_store::shards::Shard;
 use authority_store::tx::{NewDelivery, SettledAs, Trigger, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -30,8 +31,8 @@ pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn
     let shop = begun(database).await;
     let endpoint = shop.endpoint(&["*"]).await;
     let secret = format!(
-        "INSERT INTO endpoint_secrets (endpoint_id, version, sealed, expires_at) \
-         SELECT '{endpoint}', version + 1, sealed, NULL FROM endpoint_secrets WHERE endpoint_id = '{endpoint}'"
+        "INSERT INTO endpoint_secrets (shard, endpoint_id, version, sealed, expires_at) \
+         SELECT shard, '{endpoint}', version + 1, sealed, NULL FROM endpoint_secrets WHERE endpoint_id = '{endpoint}'"
     );
     database.execute(&secret).await.unwrap();
     let counter = Counter::registered(&shop.store, 99, 9);
@@ -213,6 +214,7 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Dat
 async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
     let again = NewDelivery {
         id: DeliveryId::generate(noon(), &mut dice()),
+        event_shard: Shard::of(&shop.tenant.merchant_id),
         event_id,
         event_type: "checkout.created",
         sequence: 1,

@@ -7,6 +7,7 @@ use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::id::{AlertId, DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
+use authority_store::shards::Shard;
 use authority_store::tx::{NewDelivery, SettledAs, Trigger};
 
 use super::fixtures::{at, dice, noon, settlement};
@@ -191,6 +192,7 @@ pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(data
     let arrive = async |event: &authority_domain::event::NewEvent, token: &'static str| {
         let again = NewDelivery {
             id: DeliveryId::generate(at(70), &mut dice()),
+            event_shard: Shard::of(&shop.tenant.merchant_id),
             event_id: event.id.clone(),
             event_type: "checkout.created",
             sequence: event.sequence,

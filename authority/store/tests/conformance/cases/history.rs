@@ -5,6 +5,7 @@ use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_store::StoreError;
+use authority_store::shards::Shard;
 use authority_store::tx::{EventHead, NewDelivery, Page, SettledAs, Trigger};
 use serde_json::json;
 
@@ -33,6 +34,7 @@ async fn replay(shop: &Shop, event: &Delivery, sequence: i64) -> DeliveryId {
     let id = DeliveryId::generate(at(500), &mut dice());
     let new = NewDelivery {
         id: id.clone(),
+        event_shard: Shard::of(&shop.tenant.merchant_id),
         event_id: event.event_id.clone(),
         event_type: "checkout.created",
         sequence,

@@ -1,6 +1,7 @@
 //! Looking at a whole database, and what is sealed in it (contract 3.11, 6.4). That each damage is found is seen on a
 //! whole service (`tests/doctor.rs`).
 
+use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus};
 use authority_domain::id::{EndpointId, KeyId};
 use authority_domain::merchant::scope::OperatorScope;
 use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption, Tx};
@@ -71,18 +72,36 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     shop.sell().await;
     shop.endpoint(&["*"]).await;
     assert_eq!(since().await, [(0, true), (6, true)]);
-    let change = async |members: &str| {
-        let sql = format!("UPDATE webhook_endpoints SET {members} WHERE id = '{first}'");
-        database.execute(&sql).await.unwrap();
+    let store = &shop.store;
+    let change = async |change: fn(&mut Endpoint)| {
+        let (tenant, id) = (shop.tenant.clone(), first.clone());
+        let found: Result<Option<Endpoint>, StoreError> =
+            job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+        let mut endpoint = found.unwrap().unwrap();
+        endpoint.resource_version += 1;
+        change(&mut endpoint);
+        let tenant = shop.tenant.clone();
+        let updated: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_update(&tenant, &endpoint));
+        updated.unwrap();
     };
-    change("consecutive_failures = 3, status = 'enabled'").await;
+    change(|endpoint| endpoint.health.consecutive_failures = 3).await;
     assert_eq!(since().await, [(0, true), (6, true)], "nothing of the subscription changed");
     shop.open_checkout().await;
-    change("status = 'disabled'").await;
+    let id = first.clone();
+    let disabled: Result<bool, StoreError> =
+        job!(store.write, tx => tx.endpoint_disable(&id, DisabledReason::Gone, noon()));
+    assert!(disabled.unwrap());
     assert_eq!(since().await, [(6, true), (7, false)]);
     shop.open_checkout().await;
-    change("enabled_events = '[\"order.*\"]'").await;
+    change(|endpoint| endpoint.enabled_events = vec!["order.*".to_owned()]).await;
     assert_eq!(since().await, [(6, true), (8, false)]);
+    change(|endpoint| (endpoint.status, endpoint.disabled_reason) = (EndpointStatus::Enabled, None)).await;
+    shop.open_checkout().await;
+    let (tenant, id) = (shop.tenant.clone(), first.clone());
+    let deleted: Result<(), StoreError> =
+        job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 5, noon()));
+    deleted.unwrap();
+    assert_eq!(since().await, [(6, true), (9, false)]);
 }
 
 pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dyn Database) {

@@ -179,8 +179,8 @@ pub(crate) async fn a_leased_delivery_has_all_an_attempt_needs(database: &dyn Da
     // The newest secret, one that is about to run out, one that has, and another endpoint's.
     for (id, version, expires_at) in [(&endpoint, 2, "NULL"), (&endpoint, 3, "NULL"), (&other, 2, "NULL")] {
         let sql = format!(
-            "INSERT INTO endpoint_secrets (endpoint_id, version, sealed, expires_at) \
-             SELECT '{id}', {version}, sealed, {expires_at} FROM endpoint_secrets WHERE endpoint_id = '{id}' AND version = 1"
+            "INSERT INTO endpoint_secrets (shard, endpoint_id, version, sealed, expires_at) \
+             SELECT shard, '{id}', {version}, sealed, {expires_at} FROM endpoint_secrets WHERE endpoint_id = '{id}' AND version = 1"
         );
         database.execute(&sql).await.unwrap();
     }

@@ -171,7 +171,8 @@ macro_rules! conformance {
             rooms: a_claim_takes_what_there_is_room_for, a_claim_takes_what_is_wanted_within_what_is_set,
                 what_is_held_back_is_not_unattended;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;
-            schema: a_newer_schema_is_refused, what_a_newer_program_adds_is_no_obstacle, reopening_keeps_everything;
+            schema: a_newer_schema_is_refused, a_schema_that_began_otherwise_is_refused,
+                what_a_newer_program_adds_is_no_obstacle, reopening_keeps_everything;
             settling: each_outcome_leaves_its_marks, only_what_is_still_ours_is_settled,
                 a_retry_asked_in_flight_follows_a_failure;
             shipments: parcels_of_an_order_are_paged_newest_first, a_parcel_is_found_with_its_tenant,

@@ -144,6 +144,6 @@ pub(crate) async fn events_of_everybody_come_newest_first(database: &dyn Databas
     let id = authority_domain::id::EventId::from_store(
         serde_json::from_str::<serde_json::Value>(&events[1].1).unwrap()["id"].as_str().unwrap().to_owned(),
     );
-    let body: Result<Option<String>, StoreError> = job!(store.read, tx => tx.event_find(&id));
-    assert_eq!(body.unwrap().as_ref(), Some(&events[1].1));
+    let body: Result<Option<_>, StoreError> = job!(store.read, tx => tx.event_find(&id));
+    assert_eq!(body.unwrap(), Some((shop.tenant.clone(), events[1].1.clone())));
 }

@@ -2,6 +2,7 @@
 
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::Wanted;
+use authority_domain::endpoint::DisabledReason;
 use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
 use authority_store::StoreError;
 use authority_store::tx::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
@@ -170,10 +171,11 @@ pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
     assert_eq!(take(&shop, &step).await, None, "it has ended");
     // Whoever switches an endpoint off ends its recoveries, and only those that run.
     let (second, third) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
-    let disable = format!(
-        "UPDATE webhook_endpoints SET status = 'disabled', disabled_at = 7, disabled_reason = 'gone' WHERE id = '{id}'"
-    );
-    assert_eq!(database.execute(&disable).await, Ok(1));
+    let seven = authority_domain::time::Timestamp::from_ms(7);
+    let (store, failed) = (&shop.store, id.clone());
+    let disabled: Result<bool, StoreError> =
+        job!(store.write, tx => tx.endpoint_disable(&failed, DisabledReason::Gone, seven));
+    assert!(disabled.unwrap());
     let (store, tenant, gone) = (&shop.store, shop.tenant.clone(), other.clone());
     let deleted: Result<(), StoreError> =
         job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, 1, at(400)));
@@ -183,7 +185,6 @@ pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
         let now = get(&shop, &made.recovery.id).await.unwrap();
         ends.push((now.status, now.finished_at.unwrap()));
     }
-    let seven = authority_domain::time::Timestamp::from_ms(7);
     let expected = [
         (RecoveryStatus::Cancelled, at(300)),
         (RecoveryStatus::EndpointDisabled, seven),

@@ -3,6 +3,7 @@
 use authority_domain::id::{DeliveryId, EventId};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
+use authority_store::shards::Shard;
 use authority_store::tx::{NewDelivery, OldEvent, SettledAs, Trigger};
 
 use super::fixtures::{at, dice, noon, settlement};
@@ -99,6 +100,7 @@ pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database:
     let again: Vec<NewDelivery> = (0..3)
         .map(|_| NewDelivery {
             id: DeliveryId::generate(noon(), &mut dice()),
+            event_shard: Shard::of(&shop.tenant.merchant_id),
             event_id: event.clone(),
             event_type: "checkout.created",
             sequence: 1,
@@ -114,8 +116,9 @@ pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database:
     let ended = taken.iter().map(|delivery| settlement(delivery, "a", SettledAs::Succeeded)).collect();
     assert_eq!(shop.settle(ended).await, 3);
     let thin = async |limit: i64| -> u64 {
-        let event = event.clone();
-        let thinned: Result<u64, StoreError> = job!(store.write, tx => tx.retention_thin(&event, limit));
+        let (tenant, event) = (shop.tenant.clone(), event.clone());
+        let thinned: Result<u64, StoreError> =
+            job!(store.write, tx => tx.retention_thin(&tenant, &event, limit));
         thinned.unwrap()
     };
     let replays = "SELECT COUNT(*) FROM deliveries WHERE triggered_by = 'replay'";

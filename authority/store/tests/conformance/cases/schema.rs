@@ -21,6 +21,20 @@ pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
     assert_eq!((found, told), (known + 1, known));
 }
 
+/// Before the first release the schema had other first migrations; what they made is not taken for a part of this one.
+pub(crate) async fn a_schema_that_began_otherwise_is_refused(database: &dyn Database) {
+    let store = database.open().await.unwrap();
+    store.close().await;
+    drop(store);
+    database.execute("UPDATE _sqlx_migrations SET checksum = 'another' WHERE version = 1").await.unwrap();
+    for refused in [database.open().await.map(drop), Store::migrate(&database.url()).await] {
+        assert!(matches!(refused, Err(StoreError::ForeignSchema)), "{refused:?}");
+    }
+    let inspection = Inspection::open(&database.url()).await.unwrap();
+    assert!(!inspection.schema_fits);
+    inspection.close().await;
+}
+
 /// A newer program that has only added to the schema leaves this one as it was: it goes on, starts again, is told to
 /// migrate and finds nothing to do. With a change among the additions it may do none of that.
 pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Database) {

@@ -6,7 +6,6 @@ mod lost;
 mod opening;
 mod restart;
 mod turns;
-mod upgrade;
 
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::postgres::PgConnectOptions;
@@ -14,6 +13,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 use tokio::sync::OnceCell;
 
 use crate::cases::Database;
+use crate::shards::statements;
 
 /// An empty database.
 pub(crate) struct PostgresDatabase {
@@ -21,12 +21,13 @@ pub(crate) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
+        statements::watch();
         Self { address: postgres_cluster::database().await }
     }
 
     /// A copy of one that was migrated once.
-    async fn migrated() -> Self {
+    pub(crate) async fn migrated() -> Self {
         static ORIGINAL: OnceCell<String> = OnceCell::const_new();
         let migrate = async || {
             let empty = Self::start().await;
@@ -36,8 +37,10 @@ impl PostgresDatabase {
         Self { address: postgres_cluster::copy(ORIGINAL.get_or_init(migrate).await).await }
     }
 
-    async fn connect(&self) -> PgConnection {
-        self.address.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
+    pub(crate) async fn connect(&self) -> PgConnection {
+        let options = self.address.parse::<PgConnectOptions>().unwrap();
+        // What a test asks beside the store is not the store's.
+        options.disable_statement_logging().connect().await.unwrap()
     }
 }
 

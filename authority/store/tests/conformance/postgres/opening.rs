@@ -1,7 +1,5 @@
 //! Addresses, schemas, and who may open a database.
 
-use std::time::Duration;
-
 use authority_store::{Access, Store, StoreError, StoreUrl};
 
 use super::PostgresDatabase;
@@ -68,33 +66,4 @@ fn an_address_is_libpqs_and_is_never_shown() {
     {
         assert_eq!(StoreUrl::parse(bad), None, "{bad}");
     }
-}
-
-/// A migration that waits for a table does not let everybody else wait behind it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_migration_gives_way_to_those_who_use_the_tables() {
-    let database = PostgresDatabase::start().await;
-    Store::migrate(&database.url()).await.unwrap();
-    let all = "SELECT COUNT(*) FROM _sqlx_migrations WHERE success";
-    let made = database.number(all).await;
-    // As before the migration that adds to `events`.
-    for undone in [
-        "ALTER TABLE events DROP COLUMN request_id, DROP COLUMN traceparent",
-        "DELETE FROM _sqlx_migrations WHERE version = 25",
-    ] {
-        database.execute(undone).await.unwrap();
-    }
-    let mut reader = database.connect().await;
-    sqlx::raw_sql("BEGIN; SELECT COUNT(*) FROM events").execute(&mut reader).await.unwrap();
-    let url = database.url();
-    let migration = tokio::spawn(async move { Store::migrate(&url).await });
-    let waits = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted";
-    // It queues for the table, and gives up its place while the reader goes on.
-    for waiting in [1, 0] {
-        let seen = async { while database.number(waits).await != waiting {} };
-        tokio::time::timeout(Duration::from_secs(60), seen).await.unwrap();
-    }
-    sqlx::raw_sql("COMMIT").execute(&mut reader).await.unwrap();
-    migration.await.unwrap().unwrap();
-    assert_eq!(database.number(all).await, made);
 }

@@ -3,7 +3,6 @@
 mod full_disk;
 mod opening;
 mod sharing;
-mod upgrade;
 
 use std::path::PathBuf;
 
@@ -14,6 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::cases::Database;
+use crate::shards::statements;
 
 /// A database file in a directory that goes away with it.
 pub(crate) struct SqliteFile {
@@ -21,12 +21,13 @@ pub(crate) struct SqliteFile {
 }
 
 impl SqliteFile {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
+        statements::watch();
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
     /// A copy of one that was migrated once.
-    async fn migrated() -> Self {
+    pub(crate) async fn migrated() -> Self {
         static FILE: OnceCell<Vec<u8>> = OnceCell::const_new();
         let migrate = async || {
             let empty = Self::start().await;
@@ -42,9 +43,10 @@ impl SqliteFile {
         self.directory.path().join("authority.db")
     }
 
-    async fn connect(&self) -> SqliteConnection {
+    pub(crate) async fn connect(&self) -> SqliteConnection {
         let options = SqliteConnectOptions::new().filename(self.path()).foreign_keys(true);
-        options.connect().await.unwrap()
+        // What a test asks beside the store is not the store's.
+        options.disable_statement_logging().connect().await.unwrap()
     }
 }
 

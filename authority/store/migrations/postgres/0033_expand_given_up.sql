@@ -1,1 +1,0 @@
--- Indexes of deliveries that were given up: `postgres/indexes.rs` builds them beside the writes.

@@ -1,1 +1,0 @@
--- Indexes for what the service looks for among all merchants: `postgres/indexes.rs` builds them beside the writes.
