@@ -17,7 +17,7 @@ use crate::{Result, StoreError};
 
 /// Limits that the server enforces, in milliseconds. A statement waits at most 5 s for a lock, turns included. An
 /// instance that begins a transaction and then falls silent loses the transaction, and its turns with it, before others
-/// have waited a second for them (contract 21-6). Should it only have been slow, its jobs run once more
+/// have waited a second for them (contract 21-6). Should it only have been slow, its jobs run again
 /// ([`crate::writer`]).
 const SERVER_LIMITS: [(&str, u32); 2] =
     [("lock_timeout", LOCK_WAIT_MS), ("idle_in_transaction_session_timeout", SILENCE_MS)];

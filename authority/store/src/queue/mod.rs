@@ -31,8 +31,8 @@ pub(crate) struct Counted {
     permit: Option<OwnedSemaphorePermit>,
     /// How often a transaction waited for its turns in vain.
     pub(crate) waits: u32,
-    /// It runs for the second time: the database refused its rows, or lost its transaction before the commit.
-    pub(crate) repeated: bool,
+    /// How often it ran again: the database refused its rows, or lost its transaction before the commit.
+    pub(crate) repeats: u32,
     _count: Count,
 }
 
@@ -122,7 +122,7 @@ impl Queue {
             job: Box::new(job),
             permit: Some(permit),
             waits: 0,
-            repeated: false,
+            repeats: 0,
             _count: count,
         });
         drop(state);

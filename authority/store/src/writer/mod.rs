@@ -4,12 +4,13 @@
 //! A worker takes a batch of jobs from the queue, opens a transaction that holds the turns of their shards, runs each
 //! job behind a savepoint, and commits once. A job that refuses is undone alone. No job is answered before the commit.
 //! When the commit fails, every job in the transaction gets an error. A transaction that is lost before its commit was
-//! sent has written nothing: where others write, its jobs run once more, so that an instance which the server took for
-//! silent answers its callers all the same. A job runs here and not in its request's future, so that a client that
+//! sent has written nothing: where others write, its jobs run again, a few times at most, so that an instance which the
+//! server took for silent answers its callers all the same. A job runs here and not in its request's future, so that a client that
 //! hangs up cannot cancel it half way (T10).
 //!
 //! Jobs whose turn another instance holds go back to the queue, and the rest of the batch goes on without them. A job
-//! that needs a turn that its transaction does not hold is undone and goes back as well.
+//! that needs a turn that its transaction does not hold is undone and goes back as well. So does the rest of a batch
+//! that computes for too long.
 //!
 //! SQLite has one worker, which holds every turn, and whose transaction also takes the jobs that come while it runs.
 //!
@@ -20,6 +21,7 @@ mod progress;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
@@ -33,6 +35,10 @@ use crate::writing_connection::WritingConnection;
 
 /// A job's transaction waits so often for its turns, nearly a second each time.
 const WAITS_MAX: u32 = 6;
+
+/// How long the jobs of a transaction may compute after its last statement before the rest goes back to the queue. A
+/// third of what the server takes for silence, so that one machine with too much to do loses no transaction by it.
+const COMPUTING_MAX: Duration = Duration::from_millis(300);
 
 /// The handle through which jobs are submitted to the writer.
 #[derive(Clone)]
@@ -208,8 +214,13 @@ impl Worker {
             tracing::error!(error = %error, "the transaction is lost");
             progress.lost = true;
         }
+        let since = Instant::now();
         for job in known {
-            self.run(progress, job).await;
+            if self.several && !progress.ran.is_empty() && since.elapsed() > COMPUTING_MAX {
+                progress.again.push(job);
+            } else {
+                self.run(progress, job).await;
+            }
         }
     }
 

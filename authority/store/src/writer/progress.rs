@@ -1,11 +1,15 @@
 //! What a transaction has run, and what becomes of its jobs once it has ended.
 //!
 //! After the commit each is answered with its result, except those whose rows the database refused. A transaction that
-//! was lost before its commit has written nothing: where others write, its jobs run again. In both cases a job runs
-//! once more and not a third time.
+//! was lost before its commit has written nothing: where others write, its jobs run again. In both cases a job is
+//! repeated [`REPEATS_MAX`] times at most.
 
 use crate::job::{CommitEffects, End, Failed};
 use crate::queue::Counted;
+
+/// So often a job runs again. More than once, since a machine that was too busy to go on with a transaction in time is
+/// still busy in the next one.
+const REPEATS_MAX: u32 = 3;
 
 /// The jobs of a transaction so far.
 #[derive(Default)]
@@ -44,7 +48,7 @@ impl Progress {
 fn uncommitted(ran: Vec<(Counted, CommitEffects)>, run_again: bool) -> Ended {
     let mut ended = Ended::default();
     for (job, _) in ran {
-        match once_more(job, run_again) {
+        match repeated(job, run_again) {
             Ok(job) => ended.again.push(job),
             Err(job) => ended.answers.push((job, End::Lost)),
         }
@@ -62,7 +66,7 @@ fn committed_but(ran: Vec<(Counted, CommitEffects)>, mut failed: Failed, several
         };
         // A transaction of another shard may have written the same key at the same time, as two requests of the
         // operator under one idempotency key do. The second run sees what that one wrote.
-        match once_more(job, several) {
+        match repeated(job, several) {
             Ok(job) => ended.again.push(job),
             Err(job) => ended.answers.push((job, End::Refused(failed.swap_remove(refused).1))),
         }
@@ -70,10 +74,10 @@ fn committed_but(ran: Vec<(Counted, CommitEffects)>, mut failed: Failed, several
     ended
 }
 
-/// The job, to be run once more, if it can and has not yet.
-fn once_more(mut job: Counted, run_again: bool) -> Result<Counted, Counted> {
-    if run_again && !job.repeated && job.job.may_repeat {
-        job.repeated = true;
+/// The job, to be run again, if it can and was not too often.
+fn repeated(mut job: Counted, run_again: bool) -> Result<Counted, Counted> {
+    if run_again && job.repeats < REPEATS_MAX && job.job.may_repeat {
+        job.repeats += 1;
         Ok(job)
     } else {
         Err(job)

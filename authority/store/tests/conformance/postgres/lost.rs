@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Committed};
 use authority_store::shards::Turns;
-use authority_store::tx::Tx;
+use authority_store::tx::{Prefetch, Tx};
+use futures_util::future::{FutureExt, join_all};
 
 use super::PostgresDatabase;
 use super::turns::{beside, hold, open_checkout, shops};
@@ -35,10 +37,10 @@ async fn a_holder_that_falls_silent_loses_its_turn() {
     assert_eq!(shop.events().await.len(), 2);
 }
 
-/// A server that ends connections in the middle of transactions: whoever was in one runs once more, and what it had
-/// written is there once. When that happens again it is told so.
+/// A server that ends connections in the middle of transactions: whoever was in one runs again, and what it had written
+/// is there once. When that happens for the fourth time it is told so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_transaction_that_is_lost_before_its_commit_runs_once_more() {
+async fn a_transaction_that_is_lost_before_its_commit_runs_again() {
     let database = Arc::new(PostgresDatabase::start().await);
     let store = database.open().await.unwrap();
     let shop = Shop::new(&store, "shop").await;
@@ -59,9 +61,40 @@ async fn a_transaction_that_is_lost_before_its_commit_runs_once_more() {
             .await;
         (done.map_err(|refusal| refusal.code).map(|_| ()), runs.load(Ordering::SeqCst))
     };
-    assert_eq!(write(1).await, (Ok(()), 2));
+    assert_eq!(write(3).await, (Ok(()), 4));
     assert_eq!(shop.events().await.len(), 1);
-    assert_eq!(write(2).await, (Err(ErrorCode::ServiceUnavailable), 2));
+    assert_eq!(write(4).await, (Err(ErrorCode::ServiceUnavailable), 4));
     assert_eq!(write(0).await, (Ok(()), 1));
     assert_eq!(shop.events().await.len(), 2);
+}
+
+/// Jobs of one batch that compute for longer than the server takes for silence: each is committed all the same, in a
+/// transaction of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_that_computes_for_long_is_split() {
+    let database = PostgresDatabase::start().await;
+    let store = database.open().await.unwrap();
+    let shop = Shop::new(&store, "shop").await;
+    let (open, holding) = hold(&shop).await;
+    let ahead = || Prefetch { tenant: Some(shop.tenant.clone()), key: None, reads: Vec::new(), now: noon() };
+    let jobs = (0..3).map(|_| {
+        let (inside, opened) = (shop.clone(), shop.opened().1);
+        store.write_ahead(ahead(), move |tx: &mut Tx| {
+            Box::pin(async move {
+                let begun = Instant::now();
+                while begun.elapsed() < Duration::from_millis(350) {
+                    std::hint::spin_loop();
+                }
+                inside.commit_in(tx, &[opened], &Audience::Subscribers, noon()).await
+            })
+        })
+    });
+    let mut all = join_all(jobs);
+    assert!((&mut all).now_or_never().is_none(), "they wait for their turn together");
+    open.send(true).unwrap();
+    holding.await.unwrap().unwrap();
+    let done: Vec<Result<Committed, Refusal>> = all.await;
+    assert!(done.iter().all(Result::is_ok));
+    assert_eq!(database.number("SELECT COUNT(*) FROM checkouts").await, 3);
+    assert_eq!(database.number("SELECT COUNT(DISTINCT xmin::text) FROM checkouts").await, 3);
 }
