@@ -31,7 +31,7 @@ use crate::app::{Answer, App, Mutation};
 const DRY_RUN_EVENTS: i64 = 400_000;
 
 /// Most events that are read for a page that says how many there are.
-const PAGE_EVENTS: i64 = 5_000;
+const PAGE_EVENTS: i64 = 2_000;
 
 /// Events that are counted before a recovery is created; the worker counts the rest.
 const COUNTED_AT_ONCE: i64 = 50_000;

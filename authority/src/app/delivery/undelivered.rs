@@ -25,15 +25,16 @@ pub(in crate::app) const WINDOW: i64 = 2_000;
 pub enum Reach {
     /// As far as the API says, 10,000 events.
     Request,
-    /// For a page, whose visitor may go on: 2,000 events.
+    /// For a page, whose visitor may go on: 1,000 events.
     Page,
 }
 
 impl Reach {
-    const fn windows(self) -> usize {
+    /// How many windows it reads, and how many events each has.
+    const fn windows(self) -> (usize, i64) {
         match self {
-            Self::Request => 5,
-            Self::Page => 1,
+            Self::Request => (5, WINDOW),
+            Self::Page => (1, WINDOW / 2),
         }
     }
 }
@@ -125,11 +126,12 @@ async fn walk(
 ) -> Result<Walked, StoreError> {
     let mut found: Vec<UndeliveredEvent> = Vec::new();
     let mut below = range.below;
-    for _ in 0..reach.windows() {
+    let (windows, window) = reach.windows();
+    for _ in 0..windows {
         if below - 1 <= range.above {
             return Ok(Walked { found, next: None });
         }
-        let above = range.above.max(below - 1 - WINDOW);
+        let above = range.above.max(below - 1 - window);
         let missing = limit - i64::try_from(found.len()).unwrap_or(limit);
         found.extend(tx.undelivered_page(tenant, endpoint, wanted, Stretch { above, below }, missing).await?);
         if i64::try_from(found.len()).unwrap_or(limit) >= limit {

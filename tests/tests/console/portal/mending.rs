@@ -131,7 +131,7 @@ async fn a_merchant_mends_an_endpoint(database: Database) {
     );
 }
 
-/// The oldest 5,000 events are counted, whatever is behind them.
+/// The oldest 2,000 events are counted, whatever is behind them.
 async fn a_count_says_how_far_it_looked(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
@@ -139,14 +139,14 @@ async fn a_count_says_how_far_it_looked(database: Database) {
     merchant.checkout().await;
     authority.nothing_pending().await;
     let arrived = merchant.events().await.len();
-    authority.copy_event(&merchant.id, 5_010).await;
+    authority.copy_event(&merchant.id, 2_010).await;
     let browser = entered(&merchant, ALL).await;
     let page = format!("/portal/endpoints/{}", endpoint.id);
     let since = [("since", "2020-01-01T00:00:00Z")];
     let counted = browser.send(&page, &format!("{page}/recover/count"), &since).await;
     let missed = format!(
-        "<strong>{} events</strong> have not arrived. So many are among the oldest 5,000",
-        5_000 - arrived
+        "<strong>{} events</strong> have not arrived. So many are among the oldest 2,000",
+        2_000 - arrived
     );
     assert!(counted.text().contains(&missed), "{}", counted.text());
 }
