@@ -5,8 +5,8 @@
 //! job behind a savepoint, and commits once. A job that refuses is undone alone. No job is answered before the commit.
 //! When the commit fails, every job in the transaction gets an error. A transaction that is lost before its commit was
 //! sent has written nothing: where others write, its jobs run again, a few times at most, so that an instance which the
-//! server took for silent answers its callers all the same. A job runs here and not in its request's future, so that a client that
-//! hangs up cannot cancel it half way (T10).
+//! server took for silent answers its callers all the same. A job runs here and not in its request's future, so that a
+//! client that hangs up cannot cancel it half way (T10).
 //!
 //! Jobs whose turn another instance holds go back to the queue, and the rest of the batch goes on without them. A job
 //! that needs a turn that its transaction does not hold is undone and goes back as well. So does the rest of a batch
@@ -84,6 +84,16 @@ impl Writer {
             let _ = worker.await;
         }
     }
+}
+
+/// How long it is since this call.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "decides which transaction a job is in, and nothing that is stored"
+)]
+fn stopwatch() -> impl Fn() -> Duration {
+    let begun = Instant::now();
+    move || begun.elapsed()
 }
 
 /// Counts a vain wait for turns; answers the job when it was the last one.
@@ -214,9 +224,9 @@ impl Worker {
             tracing::error!(error = %error, "the transaction is lost");
             progress.lost = true;
         }
-        let since = Instant::now();
+        let computed = stopwatch();
         for job in known {
-            if self.several && !progress.ran.is_empty() && since.elapsed() > COMPUTING_MAX {
+            if self.several && !progress.ran.is_empty() && computed() > COMPUTING_MAX {
                 progress.again.push(job);
             } else {
                 self.run(progress, job).await;

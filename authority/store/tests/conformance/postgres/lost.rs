@@ -71,6 +71,7 @@ async fn a_transaction_that_is_lost_before_its_commit_runs_again() {
 /// Jobs of one batch that compute for longer than the server takes for silence: each is committed all the same, in a
 /// transaction of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::disallowed_methods, reason = "the jobs take processor time, which is what is tested")]
 async fn a_batch_that_computes_for_long_is_split() {
     let database = PostgresDatabase::start().await;
     let store = database.open().await.unwrap();
