@@ -4,6 +4,7 @@
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{AlertId, Named};
+use authority_domain::list_filter::AlertFilter;
 use authority_domain::order::no_members;
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
@@ -12,8 +13,6 @@ use authority_store::shards::Turns;
 use authority_store::tx::KeyScope;
 use serde::Serialize;
 use serde_json::Value;
-
-pub use authority_store::tx::AlertFilter;
 
 use super::lists::{List, ListRequest, written};
 use super::mutation::{Work, on_its_own};
@@ -65,7 +64,10 @@ impl<'a> From<&'a Alert> for AlertView<'a> {
 
 impl App {
     /// `GET /alerts`: newest first.
-    pub async fn alerts_list(&self, request: &ListRequest, filter: AlertFilter) -> Result<List, Refusal> {
+    pub async fn alerts_list(&self, request: &ListRequest, mut filter: AlertFilter) -> Result<List, Refusal> {
+        if filter.status.is_empty() {
+            filter.status.push(AlertStatus::Open);
+        }
         let show = |alert: Alert| Ok((alert.id.to_string(), written(AlertView::from(&alert))?));
         self.operator_list(ListKind::OperatorAlerts, AlertId::PREFIX, request, show, move |tx, of| {
             Box::pin(async move { Ok(tx.alerts_page(&filter, of.before.as_deref(), of.rows).await?) })

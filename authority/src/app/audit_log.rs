@@ -3,9 +3,8 @@
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::cursor::ListKind;
 use authority_domain::id::AuditId;
+use authority_domain::list_filter::AuditFilter;
 use authority_domain::refusal::Refusal;
-
-pub use authority_store::tx::AuditFilter;
 
 use super::App;
 use super::lists::{List, ListRequest, written};

@@ -3,6 +3,7 @@
 use askama::Template;
 use authority_domain::alert::AlertStatus;
 use authority_domain::id::AlertId;
+use authority_domain::list_filter::AlertFilter;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::refusal::Refusal;
 use axum::Router;
@@ -13,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::links;
 use super::visit::{Outcome, Visit, done, show, submit};
-use crate::app::alerts::AlertFilter;
 use crate::http::entry::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use authority_domain::audit_log::Author;
+use authority_domain::list_filter::AuditFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -12,7 +13,6 @@ use url::form_urlencoded;
 
 use super::links;
 use super::visit::{Outcome, Visit, show};
-use crate::app::audit_log::AuditFilter;
 use crate::http::entry::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;

@@ -3,6 +3,7 @@
 use askama::Template;
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Path, Request, State};
@@ -14,7 +15,6 @@ use super::links;
 use super::links::LINKS;
 use super::visit::{MANAGES, Outcome, Visit, done, show, submit};
 use crate::app::console::order_story::DeliveryStory;
-use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::pages::shell::Shell;
@@ -46,11 +46,12 @@ pub(super) fn routes() -> Router<AppState> {
 async fn list(State(state): State<AppState>, request: Request) -> Response {
     show(state, request, async |visit| {
         let shell = visit.following(links::live(None), &Watched::Platform).await?;
-        let status = DeliveryStatus::parse(visit.asked("status")).map_or("", |status| status.as_str());
+        let wanted = DeliveryStatus::parse(visit.asked("status"));
+        let status = wanted.map_or("", |status| status.as_str());
         let endpoint = EndpointId::parse(visit.asked("endpoint"));
         let of = endpoint.as_ref().map_or("", |endpoint| endpoint.as_str());
         let filter = AllDeliveriesFilter {
-            status: Some(status.to_owned()).filter(|status| !status.is_empty()).into_iter().collect(),
+            status: wanted.into_iter().collect(),
             endpoint_id: endpoint.clone(),
             ..AllDeliveriesFilter::default()
         };

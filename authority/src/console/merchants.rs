@@ -2,7 +2,7 @@
 
 use askama::Template;
 use authority_domain::id::MerchantId;
-use authority_domain::list_filter::OrderFilter;
+use authority_domain::list_filter::{MerchantFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{Mode, Tenant};
 use axum::Router;
@@ -14,7 +14,6 @@ use serde_json::Value;
 use super::links;
 use super::visit::{Outcome, Visit, show};
 use crate::app::amount;
-use crate::app::merchant::manage::MerchantFilter;
 use crate::http::entry::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use authority_domain::alert::AlertStatus;
+use authority_domain::list_filter::{AlertFilter, AllPaymentsFilter};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use axum::Router;
@@ -13,12 +14,10 @@ use serde_json::Value;
 use super::links::LINKS;
 use super::visit::{Outcome, Visit, show};
 use super::{ROOT, links};
-use crate::app::alerts::AlertFilter;
 use crate::app::amount;
 use crate::app::console::overview::Overview;
 use crate::app::lists::{List, ListRequest};
 use crate::app::live::Watched;
-use crate::app::payment::read::AllPaymentsFilter;
 use crate::http::entry::AppState;
 use crate::pages::chart::{Chart, attempts, events};
 use crate::pages::filters;

@@ -3,7 +3,7 @@
 use askama::Template;
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{DeliveryId, EndpointId};
-use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::list_filter::{DeliveryFilter, EndpointFilter};
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Path, Request, State};
@@ -54,14 +54,15 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
         caller.check_scope(PortalVisitor::MANAGES)?;
         let shell = following(&visit).await?;
         let newest = ListRequest { limit: CHOICES, cursor: None, filter: String::new() };
-        let known = visit.app.endpoints_list(caller, &newest, Vec::new()).await?;
+        let known = visit.app.endpoints_list(caller, &newest, EndpointFilter::default()).await?;
         let endpoints = known.items.iter().map(|item| choice(item)).collect::<Result<Vec<_>, _>>()?;
         let asked = visit.asked("endpoint");
         let first = endpoints.first().map_or("", |(id, _)| id.as_str());
         let endpoint = if asked.is_empty() { first } else { asked }.to_owned();
-        let status = DeliveryStatus::parse(visit.asked("status")).map_or("", |status| status.as_str());
+        let wanted = DeliveryStatus::parse(visit.asked("status"));
+        let status = wanted.map_or("", |status| status.as_str());
         let here = format!("/portal/deliveries?endpoint={}&status={status}", encoded(&endpoint));
-        let found = deliveries(&visit, &endpoint, status).await?;
+        let found = deliveries(&visit, &endpoint, wanted).await?;
         let (items, cursor) = found.map_or_else(Default::default, |found| (found.items, found.next_cursor));
         visit.page(&List {
             shell,
@@ -81,15 +82,13 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
 async fn deliveries(
     visit: &Visit,
     endpoint: &str,
-    status: &str,
+    wanted: Option<DeliveryStatus>,
 ) -> Result<Option<crate::app::lists::List>, Refusal> {
     if endpoint.is_empty() {
         return Ok(None);
     }
-    let filter = DeliveryFilter {
-        status: Some(status.to_owned()).filter(|status| !status.is_empty()).into_iter().collect(),
-        ..DeliveryFilter::default()
-    };
+    let filter = DeliveryFilter { status: wanted.into_iter().collect(), ..DeliveryFilter::default() };
+    let status = wanted.map_or("", |status| status.as_str());
     let request = visit.list_request(&format!("{endpoint} {status}"));
     let id = EndpointId::named(endpoint);
     visit.app.deliveries_list(&visit.who.caller, id, &request, filter).await.map(Some)

@@ -1,6 +1,7 @@
 //! The merchant's endpoints: the list, and a new one, whose secret is shown once.
 
 use askama::Template;
+use authority_domain::list_filter::EndpointFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -46,7 +47,7 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
 async fn page(visit: &Visit, typed: Option<&Form>) -> Result<Outcome, Refusal> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
-    let found = visit.app.endpoints_list(caller, &visit.list_request(""), Vec::new()).await?;
+    let found = visit.app.endpoints_list(caller, &visit.list_request(""), EndpointFilter::default()).await?;
     visit.page(&Page {
         shell: visit.shell.clone(),
         table: table(&found.items)?,

@@ -48,11 +48,9 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
         let shell = following(&visit).await?;
         let asked = visit.asked("type");
         let kinds = EventType::ALL.map(|kind| kind.as_str());
-        let kind = kinds.into_iter().find(|kind| *kind == asked).unwrap_or_default();
-        let filter = EventFilter {
-            types: Some(kind.to_owned()).filter(|kind| !kind.is_empty()).into_iter().collect(),
-            ..EventFilter::default()
-        };
+        let wanted = EventType::parse(asked);
+        let kind = wanted.map_or("", EventType::as_str);
+        let filter = EventFilter { types: wanted.into_iter().collect(), ..EventFilter::default() };
         let tenant = visit.who.caller.tenant.clone();
         let found = visit.app.stream_list(&visit.list_request(kind), tenant, filter).await?;
         let here = format!("/portal/events?type={kind}");

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use authority::app::alerts::AlertFilter;
 use authority::app::lists::ListRequest;
 use authority::app::{App, Mutation};
 use authority::clock::Clock;
@@ -14,7 +13,7 @@ use authority::dice::{Dice, SystemDice};
 use authority::service::{migrate_store, open_app};
 use authority_domain::alert::AlertStatus;
 use authority_domain::id::{MerchantId, PaymentId, RequestId};
-use authority_domain::list_filter::EventFilter;
+use authority_domain::list_filter::{AlertFilter, EventFilter};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::tx::{Page, Tx};

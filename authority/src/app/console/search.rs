@@ -5,10 +5,11 @@ use authority_domain::id::{
     AttemptId, CheckoutId, DeliveryId, EndpointId, EventId, MerchantId, PaymentId, RecoveryId, RefundId,
     ShipmentId, SubscriptionId,
 };
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::tx::{MatchedName, MerchantFilter, NamedRecord};
+use authority_store::tx::{MatchedName, NamedRecord};
 use serde_json::Value;
 
 use crate::app::App;

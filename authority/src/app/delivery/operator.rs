@@ -5,6 +5,7 @@ use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, MerchantId, Named};
+use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_store::shards::Shard;
@@ -12,8 +13,6 @@ use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord};
 use serde::Serialize;
 use serde_json::Value;
 use verify_core::catalog::EventType;
-
-pub use authority_store::tx::AllDeliveriesFilter;
 
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::mutation::Work;

@@ -6,9 +6,10 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::endpoint::headers::RequestHeaders;
-use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus};
+use authority_domain::endpoint::{Endpoint, EndpointRequest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
+use authority_domain::list_filter::EndpointFilter;
 use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
@@ -202,12 +203,13 @@ impl App {
         &self,
         caller: &Caller,
         request: &ListRequest,
-        status: Vec<EndpointStatus>,
+        filter: EndpointFilter,
     ) -> Result<List, Refusal> {
-        let status: Vec<String> = status.iter().map(|status| status.as_str().to_owned()).collect();
         let show = |endpoint: Endpoint| written(endpoint.seen_at(self.now()));
         self.list(ListKind::WebhookEndpoints, &caller.tenant, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.endpoints_page(&of.tenant, &status, of.before, of.rows).await?) })
+            Box::pin(
+                async move { Ok(tx.endpoints_page(&of.tenant, &filter.status, of.before, of.rows).await?) },
+            )
         })
         .await
     }

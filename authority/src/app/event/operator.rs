@@ -5,24 +5,46 @@
 //! Only the list of one stream can be filtered, since only there an index helps.
 
 use authority_domain::cursor::ListKind;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EventId;
-use authority_domain::list_filter::EventFilter;
+use authority_domain::list_filter::{AllEventsFilter, EventFilter};
 use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::tenant::{Mode, Tenant};
 
 use crate::app::lists::{List, ListRequest};
 use crate::app::{Answer, App};
 
 impl App {
-    /// `GET /events` of all merchants.
-    pub async fn all_events_list(&self, request: &ListRequest) -> Result<List, Refusal> {
+    /// `GET /events` of all merchants, or of one merchant and mode.
+    ///
+    /// # Errors
+    /// `invalid_parameter` for a filter of the list over all merchants, which no index would help.
+    pub async fn all_events_list(
+        &self,
+        request: &ListRequest,
+        filter: AllEventsFilter,
+    ) -> Result<List, Refusal> {
+        let AllEventsFilter { merchant, mode, types, created_from, created_to, resource } = filter;
+        let filter = EventFilter { types, created_from, created_to, resource };
+        match (merchant, mode) {
+            (Some(merchant_id), Some(mode)) => {
+                let tenant = Tenant { merchant_id, livemode: mode == Mode::Live };
+                return self.stream_list(request, tenant, filter).await;
+            }
+            (None, None) if filter == EventFilter::default() => {}
+            (merchant, _) => {
+                let detail = "merchant and mode are given together, and the other filters with both of them.";
+                let missing = if merchant.is_none() { "merchant" } else { "mode" };
+                return Err(Refusal::new(ErrorCode::InvalidParameter, detail).param(missing));
+            }
+        }
         self.operator_list(ListKind::OperatorEvents, EventId::PREFIX, request, Ok, move |tx, of| {
             Box::pin(async move { Ok(tx.all_events_page(of.before.as_deref(), of.rows).await?) })
         })
         .await
     }
 
-    /// `GET /events?merchant=…&mode=…`.
+    /// The events of one merchant and mode, newest first.
     pub async fn stream_list(
         &self,
         request: &ListRequest,

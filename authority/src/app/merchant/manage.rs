@@ -2,6 +2,7 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, Named};
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
 use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
 use authority_domain::refusal::{MemberCode, Refusal};
@@ -9,8 +10,6 @@ use authority_store::tx::KeyScope;
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;
 use serde_json::Value;
-
-pub use authority_store::tx::MerchantFilter;
 
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::{Answer, App, Mutation};

@@ -5,13 +5,11 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, PaymentId};
-use authority_domain::list_filter::PaymentFilter;
+use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter};
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
 use authority_store::tx::FoundPayment;
 use serde::Serialize;
-
-pub use authority_store::tx::AllPaymentsFilter;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, written};

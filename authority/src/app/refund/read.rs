@@ -5,9 +5,9 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, RefundId};
-use authority_domain::list_filter::RefundFilter;
+use authority_domain::list_filter::{AllRefundsFilter, RefundFilter};
 use authority_domain::payment::Processor;
-use authority_domain::refund::{Refund, RefundStatus};
+use authority_domain::refund::Refund;
 use authority_domain::refusal::Refusal;
 use authority_store::tx::FoundRefund;
 use serde::Serialize;
@@ -70,12 +70,14 @@ impl App {
     pub async fn refunds_everywhere(
         &self,
         request: &ListRequest,
-        status: Vec<RefundStatus>,
+        filter: AllRefundsFilter,
     ) -> Result<List, Refusal> {
         let show =
             |found: FoundRefund| Ok((found.refund.id.to_string(), written(OperatorView::from(&found))?));
         self.operator_list(ListKind::OperatorRefunds, RefundId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.refunds_everywhere(&status, of.before.as_deref(), of.rows).await?) })
+            Box::pin(async move {
+                Ok(tx.refunds_everywhere(&filter.status, of.before.as_deref(), of.rows).await?)
+            })
         })
         .await
     }

@@ -3,6 +3,7 @@
 use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::CheckpointId;
+use authority_domain::list_filter::CheckpointFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::CheckpointRequest;
 use authority_domain::sync::checkpoint::{
@@ -66,16 +67,16 @@ impl App {
         })
     }
 
-    /// `GET /sync/checkpoints`: newest first. An empty `streams` means both.
+    /// `GET /sync/checkpoints`: newest first.
     pub async fn checkpoints_list(
         &self,
         caller: &Caller,
         request: &ListRequest,
-        streams: Vec<String>,
-        name: Option<String>,
+        filter: CheckpointFilter,
     ) -> Result<List, Refusal> {
         self.list(ListKind::Checkpoints, &caller.tenant, request, written, move |tx, of| {
             Box::pin(async move {
+                let CheckpointFilter { streams, name } = filter;
                 let found =
                     tx.checkpoints_page(&of.tenant, &streams, name.as_deref(), of.before, of.rows).await?;
                 // Read after the rows, so that no checkpoint is beyond the end.

@@ -2,6 +2,7 @@
 
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::list_filter::UndeliveredFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use clap::{Args, Subcommand};
@@ -11,7 +12,7 @@ use super::args::ModeName;
 use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, read, refused, with_app};
 use crate::app::App;
-use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
+use crate::app::delivery::undelivered::Reach;
 use crate::app::endpoint::merchant::Holder;
 use crate::cli::{Exit, Failure, Process};
 

@@ -2,6 +2,7 @@
 
 use authority_domain::id::KeyId;
 use authority_domain::merchant::scope::Scope;
+use authority_domain::tenant::Mode;
 use serde_json::json;
 
 use super::args::{Key, KeyAction, KeyIssue, KeyRotate, Revoke};
@@ -40,7 +41,7 @@ pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exi
 fn issue(issue: &KeyIssue, process: &Process<'_>) -> Result<Answer, Failure> {
     let all = || Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect();
     let scopes: Vec<String> = if issue.scopes.is_empty() { all() } else { issue.scopes.clone() };
-    let mut body = json!({ "name": issue.name, "mode": issue.mode.as_str(), "scopes": scopes });
+    let mut body = json!({ "name": issue.name, "mode": Mode::from(issue.mode), "scopes": scopes });
     if let (Some(expires_at), Some(members)) = (&issue.expires_at, body.as_object_mut()) {
         members.insert("expires_at".to_owned(), json!(expires_at));
     }

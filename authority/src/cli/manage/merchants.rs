@@ -1,5 +1,6 @@
 //! `authority merchant`: creates, lists, suspends and reactivates merchants, and sets their limits.
 
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::MerchantStatus;
 use serde_json::{Map, Value, json};
 
@@ -7,7 +8,6 @@ use super::args::{MerchantAction, MerchantCommand, MerchantLimits, OneMerchant};
 use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, refused, with_app};
 use crate::app::Answer;
-use crate::app::merchant::manage::MerchantFilter;
 use crate::cli::{Exit, Failure, Process};
 
 const SHOWN: [&str; 4] = ["id", "slug", "status", "name"];

@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use authority_domain::audit_log::Author;
 use authority_domain::id::{EndpointId, MerchantId, RequestId};
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_store::Access;
 use rand::SeedableRng;
@@ -39,7 +40,6 @@ use serde_json::Value;
 use super::serve::block_on;
 use super::{Failure, Process};
 use crate::app::lists::{List, ListRequest};
-use crate::app::merchant::manage::MerchantFilter;
 use crate::app::{Answer, App, Mutation};
 use crate::clock::SystemClock;
 use crate::config::Config;

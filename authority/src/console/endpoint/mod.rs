@@ -5,6 +5,7 @@ mod actions;
 
 use askama::Template;
 use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use axum::Router;
@@ -17,7 +18,6 @@ use super::links::{self, LINKS};
 use super::visit::{Outcome, Visit, show};
 use crate::app::console::endpoints_of;
 use crate::app::console::sessions::SignedIn;
-use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::app::endpoint::merchant::Holder;
 use crate::app::lists::ListRequest;
 use crate::http::entry::AppState;

@@ -1,17 +1,17 @@
 //! Webhook endpoints (contract 4.1, 4.10).
 
-use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::EndpointFilter;
 use authority_domain::merchant::scope::Scope;
 
 use crate::app::access::Caller;
-use crate::http::operation::{self, Operation, accepted, created, ok, page};
+use crate::http::operation::{Operation, accepted, created, ok, page};
 use crate::http::routes::Routes;
 
 const LIST: Operation =
     Operation::get("/webhook-endpoints", "endpoints.list", "List webhook endpoints, newest first.")
         .scopes(&[Scope::WebhooksManage])
-        .query(&[operation::words::<EndpointStatus>("status", "With any of these statuses.")])
+        .filter::<EndpointFilter>()
         .answers(&[page("WebhookEndpoint", "Webhook endpoints.")]);
 
 const CREATE: Operation = Operation::post(
@@ -92,11 +92,7 @@ const TEST: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(
-            &LIST,
-            |query| query.list("status"),
-            async |app, who: Caller, (), list, status| app.endpoints_list(&who, &list, status).await,
-        )
+        .list(&LIST, async |app, who: Caller, (), list, status| app.endpoints_list(&who, &list, status).await)
         .write(&CREATE, async |app, who: Caller, mutation, (), body| {
             app.endpoint_create(&who, mutation, body).await
         })

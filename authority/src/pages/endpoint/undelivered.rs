@@ -4,6 +4,7 @@
 
 use askama::Template;
 use authority_domain::delivery::undelivered::UndeliveredReason;
+use authority_domain::list_filter::UndeliveredFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Path, Request, State};
@@ -12,7 +13,7 @@ use axum::routing::get;
 use serde_json::Value;
 
 use super::{KeepsEndpoints, ShownEndpoint, recovery, route};
-use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
+use crate::app::delivery::undelivered::Reach;
 use crate::app::lists::{List, ListRequest};
 use crate::http::entry::AppState;
 use crate::pages::Visitor;
