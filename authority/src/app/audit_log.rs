@@ -13,8 +13,8 @@ impl App {
     /// `GET /audit-log`: newest first.
     pub async fn audit_log_list(&self, request: &ListRequest, filter: AuditFilter) -> Result<List, Refusal> {
         let show = |entry: AuditEntry| Ok((entry.id.to_string(), written(entry)?));
-        self.operator_list(ListKind::OperatorAuditLog, AuditId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.audit_page(&filter, of.before.as_deref(), of.rows).await?) })
+        self.operator_list(ListKind::OperatorAuditLog, AuditId::PREFIX, request, show, async move |tx, of| {
+            Ok(tx.audit_page(&filter, of.before.as_deref(), of.rows).await?)
         })
         .await
     }

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::links;
 use super::visit::{Outcome, Visit, done, show, submit};
@@ -55,7 +55,7 @@ async fn list(State(state): State<AppState>, request: Request) -> Response {
 async fn close(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     submit(state, request, CLOSES, async |mut visit, form| {
         let mutation = visit.mutation("alerts.close", &form);
-        match visit.app.alert_close(mutation, AlertId::named(&id), json!({})).await {
+        match visit.app.alert_close(mutation, AlertId::named(&id)).await {
             Ok(_) => Ok(done(PATH, "closed")),
             Err(refusal) => page(visit.refused(refusal)).await,
         }

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::links;
 use super::links::LINKS;
@@ -80,7 +80,7 @@ async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Req
 async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
     submit(state, request, MANAGES, async |mut visit, form| {
         let mutation = visit.mutation("deliveries.retry", &form);
-        match visit.app.delivery_retry(mutation, DeliveryId::named(&id), json!({})).await {
+        match visit.app.delivery_retry(mutation, DeliveryId::named(&id)).await {
             Ok(answer) => {
                 let sent: Value = read(&answer.body)?;
                 Ok(done(&links::record("deliveries", &member(&sent, "id")), "retried"))

@@ -36,7 +36,7 @@ async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: 
         let endpoint = form.text("endpoint");
         let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
         let mutation = visit.mutation("events.replay", &form);
-        match visit.app.event_replay(endpoints_of(&owner), mutation, EventId::named(&id), body).await {
+        match visit.app.event_replay(endpoints_of(&owner), mutation.with(body), EventId::named(&id)).await {
             Ok(_) => Ok(done(&links::record("events", &id), "replayed")),
             Err(refusal) => page(visit.refused(refusal), &id).await,
         }

@@ -70,7 +70,7 @@ async fn refund(State(state): State<AppState>, Path(named): Segments, request: R
         let story = visit.app.order_story(tenant.clone(), number.clone(), None).await?;
         let mutation = visit.mutation("refunds.request", &form);
         let refunded = match refund_body(&form, &story.order.currency) {
-            Ok(body) => visit.app.refund_request_for(mutation, Ok(tenant), Ok(number), body).await,
+            Ok(body) => visit.app.refund_request_for(mutation.with(body), Ok(tenant), Ok(number)).await,
             Err(refusal) => Err(refusal),
         };
         match refunded {

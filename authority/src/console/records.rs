@@ -57,7 +57,7 @@ async fn refund(State(state): State<AppState>, Path(id): Path<String>, request: 
         let ShownRecord { record, .. } = find(&visit, &id).await?;
         let mutation = visit.mutation("payments.refund", &form);
         let refunded = match refund_body(&form, &member(&record, "currency")) {
-            Ok(body) => visit.app.refund_request_of_payment(mutation, PaymentId::named(&id), body).await,
+            Ok(body) => visit.app.refund_request_of_payment(mutation.with(body), PaymentId::named(&id)).await,
             Err(refusal) => Err(refusal),
         };
         match refunded {

@@ -23,7 +23,6 @@ use futures_util::future::BoxFuture;
 use http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use verify_core::catalog::API_VERSION;
 
@@ -145,7 +144,7 @@ impl Actor for Operator {
 impl<C: Actor> AuthorizedRequest<C> {
     /// Rows 10 and 11 for an operation that writes: no parameters, readable JSON; also returns what identifies the
     /// logical write.
-    pub(super) fn write(self) -> Result<(C, Mutation, Value), Refusal> {
+    pub(super) fn write(self) -> Result<(C, Mutation), Refusal> {
         let canonical_query = self.query.canonical().to_owned();
         self.query.finish()?;
         let body = match self.operation.body_rule() {
@@ -172,8 +171,9 @@ impl<C: Actor> AuthorizedRequest<C> {
             idempotency,
             if_match: self.if_match,
             author: self.who.author(),
+            body,
         };
-        Ok((self.who, mutation, body))
+        Ok((self.who, mutation))
     }
 }
 

@@ -12,7 +12,6 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::routing::on;
-use serde_json::Value;
 
 use super::entry::{Act, Actor, AppState, AuthorizedRequest, Reply};
 use super::list_query::list_request;
@@ -97,13 +96,13 @@ impl Routes {
     where
         C: Actor,
         P: FromPath,
-        F: Fn(App, C, Mutation, P, Value) -> Fut + Clone + Send + Sync + 'static,
+        F: Fn(App, C, Mutation, P) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer, Refusal>> + Send + 'static,
     {
         self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
             let names = P::from_path(&mut request.names)?;
-            let (who, mutation, body) = request.write()?;
-            act(app, who, mutation, names, body).await.map(Reply::from)
+            let (who, mutation) = request.write()?;
+            act(app, who, mutation, names).await.map(Reply::from)
         })
     }
 

@@ -20,6 +20,8 @@ use super::form::{self, Form};
 use super::live::Live;
 use super::shell::{Refused, Shell};
 use super::{Presence, Visitor, origin};
+use serde_json::json;
+
 use crate::app::lists::ListRequest;
 use crate::app::live::Watched;
 use crate::app::{App, IfMatch, Mutation};
@@ -218,6 +220,7 @@ impl<W: Visitor> Visit<W> {
             idempotency: form.idempotency(&self.path),
             if_match: form.version().map(IfMatch::Version),
             author: Some(self.who.author()),
+            body: json!({}),
         }
     }
 

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{LINKS, Visit, following};
 use crate::app::lists::ListRequest;
@@ -115,7 +115,7 @@ async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: R
     let act = async |mut visit: Visit, form: pages::form::Form| {
         let mutation = visit.mutation("deliveries.retry", &form);
         let id = DeliveryId::named(&id);
-        match visit.app.delivery_retry_own(&visit.who.caller, mutation, id.clone(), json!({})).await {
+        match visit.app.delivery_retry_own(&visit.who.caller, mutation, id.clone()).await {
             Ok(answer) => {
                 let sent: Value = read(&answer.body)?;
                 Ok(done(&LINKS.record("deliveries", &member(&sent, "id")), "retried"))

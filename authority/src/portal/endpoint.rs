@@ -130,7 +130,7 @@ async fn patched(
 ) -> Result<&'static str, Refusal> {
     let mutation = visit.mutation("endpoints.change", form);
     let id = Ok(shown.endpoint.id.clone());
-    let answer = visit.app.endpoint_change(&visit.who.caller, mutation, id, body).await?;
+    let answer = visit.app.endpoint_change(&visit.who.caller, mutation.with(body), id).await?;
     let same = answer.version == Some(shown.endpoint.resource_version);
     Ok(if same && !answer.replayed { "unchanged" } else { what })
 }

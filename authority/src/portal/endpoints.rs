@@ -87,7 +87,7 @@ async fn create(State(state): State<AppState>, request: Request) -> Response {
             ("enabled_events", Some(events(&form))),
             ("description", form.given("description")),
         ]);
-        match visit.app.endpoint_create(&visit.who.caller, mutation, body).await {
+        match visit.app.endpoint_create(&visit.who.caller, mutation.with(body)).await {
             Ok(answer) => secret_page(&visit, &answer, "created"),
             Err(refusal) => page(visit.refused(refusal), Some(&form)).await,
         }

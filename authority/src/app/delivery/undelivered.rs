@@ -62,16 +62,13 @@ impl App {
         let of = tenant.clone();
         let wanted = rows_wanted(request);
         let Walked { mut found, next } = self
-            .store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let endpoint = addressed(tx, &of, endpoint).await?;
-                    let asked: Vec<String> = filter.types.iter().map(EventType::to_string).collect();
-                    let types = Wanted::of(&endpoint.enabled_events, &asked);
-                    let mut range = range(tx, &of, &endpoint.id, filter.since, filter.until).await?;
-                    range.below = before.map_or(range.below, |before| before.min(range.below));
-                    Ok::<_, Refusal>(walk(tx, &of, &endpoint.id, &types, range, wanted, reach).await?)
-                })
+            .read_list(async move |tx| {
+                let endpoint = addressed(tx, &of, endpoint).await?;
+                let asked: Vec<String> = filter.types.iter().map(EventType::to_string).collect();
+                let types = Wanted::of(&endpoint.enabled_events, &asked);
+                let mut range = range(tx, &of, &endpoint.id, filter.since, filter.until).await?;
+                range.below = before.map_or(range.below, |before| before.min(range.below));
+                Ok::<_, Refusal>(walk(tx, &of, &endpoint.id, &types, range, wanted, reach).await?)
             })
             .await?;
         let limit = usize::from(request.limit);

@@ -16,9 +16,6 @@ use crate::app::{Answer, App};
 
 impl App {
     /// `GET /events` of all merchants, or of one merchant and mode.
-    ///
-    /// # Errors
-    /// `invalid_parameter` for a filter of the list over all merchants, which no index would help.
     pub async fn all_events_list(
         &self,
         request: &ListRequest,
@@ -38,8 +35,8 @@ impl App {
                 return Err(Refusal::new(ErrorCode::InvalidParameter, detail).param(missing));
             }
         }
-        self.operator_list(ListKind::OperatorEvents, EventId::PREFIX, request, Ok, move |tx, of| {
-            Box::pin(async move { Ok(tx.all_events_page(of.before.as_deref(), of.rows).await?) })
+        self.operator_list(ListKind::OperatorEvents, EventId::PREFIX, request, Ok, async move |tx, of| {
+            Ok(tx.all_events_page(of.before.as_deref(), of.rows).await?)
         })
         .await
     }
@@ -51,15 +48,15 @@ impl App {
         tenant: Tenant,
         filter: EventFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::OperatorEvents, &tenant, request, Ok, move |tx, of| {
-            Box::pin(async move { Ok(tx.stream_page_newest(&of.tenant, &filter, of.before, of.rows).await?) })
+        self.list(ListKind::OperatorEvents, &tenant, request, Ok, async move |tx, of| {
+            Ok(tx.stream_page_newest(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }
 
     /// `GET /events/:id` of any merchant: the stored bytes.
     pub async fn event_find(&self, id: EventId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.event_find(&id).await })).await?;
+        let found = self.read(async move |tx| tx.event_find(&id).await).await?;
         let (_, body) = found.ok_or_else(EventId::missing)?;
         Ok(Answer::new(200, body))
     }

@@ -42,7 +42,7 @@ impl App {
     /// `GET /refunds/:refund` of the merchant API: returns the stored text unchanged.
     pub async fn refund_get(&self, caller: &Caller, id: RefundId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found = self.read(move |tx| Box::pin(async move { tx.refund_body(&tenant, &id).await })).await?;
+        let found = self.read(async move |tx| tx.refund_body(&tenant, &id).await).await?;
         found.map(Answer::stored).ok_or_else(RefundId::missing)
     }
 
@@ -53,15 +53,15 @@ impl App {
         request: &ListRequest,
         filter: RefundFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Refunds, &caller.tenant, request, Ok, move |tx, of| {
-            Box::pin(async move { Ok(tx.refunds_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        self.list(ListKind::Refunds, &caller.tenant, request, Ok, async move |tx, of| {
+            Ok(tx.refunds_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }
 
     /// `GET /refunds/:refund` of the operator API.
     pub async fn refund_find(&self, id: RefundId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.refund_find(&id).await })).await?;
+        let found = self.read(async move |tx| tx.refund_find(&id).await).await?;
         let found = found.ok_or_else(RefundId::missing)?;
         Answer::showing(200, &OperatorView::from(&found), &found.refund)
     }
@@ -74,10 +74,8 @@ impl App {
     ) -> Result<List, Refusal> {
         let show =
             |found: FoundRefund| Ok((found.refund.id.to_string(), written(OperatorView::from(&found))?));
-        self.operator_list(ListKind::OperatorRefunds, RefundId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move {
-                Ok(tx.refunds_everywhere(&filter.status, of.before.as_deref(), of.rows).await?)
-            })
+        self.operator_list(ListKind::OperatorRefunds, RefundId::PREFIX, request, show, async move |tx, of| {
+            Ok(tx.refunds_everywhere(&filter.status, of.before.as_deref(), of.rows).await?)
         })
         .await
     }

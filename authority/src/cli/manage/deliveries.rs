@@ -5,7 +5,6 @@ use authority_domain::id::DeliveryId;
 use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::tenant::Mode;
 use clap::{Args, Subcommand};
-use serde_json::json;
 
 use super::args::ModeName;
 use super::delivery_tail::{self, DeliveryTail};
@@ -77,7 +76,7 @@ pub(in crate::cli) fn run(command: Delivery, process: &mut Process<'_>) -> Resul
         DeliveryAction::Retry(retry) => {
             let answer = with_app(process, async |app| {
                 let mutation = by_command(app, "deliveries.retry");
-                app.delivery_retry(mutation, DeliveryId::named(&retry.id), json!({})).await.map_err(refused)
+                app.delivery_retry(mutation, DeliveryId::named(&retry.id)).await.map_err(refused)
             })?;
             print_record(&answer.body, &SHOWN, retry.json, process)?;
         }

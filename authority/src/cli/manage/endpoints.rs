@@ -154,7 +154,7 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
                 let (id, tenant) = owned(app, &recover.id).await?;
                 let mutation = by_command(app, "webhook_endpoints.recover");
                 let holder = Holder::merchant(tenant);
-                app.endpoint_recover(holder, mutation, Ok(id), body).await.map_err(refused)
+                app.endpoint_recover(holder, mutation.with(body), Ok(id)).await.map_err(refused)
             })?;
             let shown: &[&str] =
                 if recover.dry_run { &["endpoint_id", "matched"] } else { &["id", "status", "matched"] };
@@ -190,7 +190,7 @@ fn switch(
     let body = json!({ "reason": one.reason });
     let answer = with_app(process, async |app| {
         let mutation = by_command(app, operation);
-        app.endpoint_switch(mutation, EndpointId::named(&one.id), status, body).await.map_err(refused)
+        app.endpoint_switch(mutation.with(body), EndpointId::named(&one.id), status).await.map_err(refused)
     })?;
     print_record(&answer.body, &SHOWN, one.json, process)
 }

@@ -48,7 +48,7 @@ fn issue(issue: &KeyIssue, process: &Process<'_>) -> Result<Answer, Failure> {
     with_app(process, async |app| {
         let merchant = named_merchant(app, &issue.merchant).await?;
         let mutation = by_command(app, "api_keys.issue");
-        app.api_key_issue(mutation, Ok(merchant), body).await.map_err(refused)
+        app.api_key_issue(mutation.with(body), Ok(merchant)).await.map_err(refused)
     })
 }
 
@@ -56,7 +56,7 @@ fn rotate(rotate: &KeyRotate, process: &Process<'_>) -> Result<Answer, Failure> 
     let body = rotate.overlap_seconds.map_or_else(|| json!({}), |s| json!({ "overlap_seconds": s }));
     with_app(process, async |app| {
         let mutation = by_command(app, "api_keys.rotate");
-        app.api_key_rotate(mutation, KeyId::named(&rotate.id), body).await.map_err(refused)
+        app.api_key_rotate(mutation.with(body), KeyId::named(&rotate.id)).await.map_err(refused)
     })
 }
 
@@ -64,6 +64,6 @@ fn revoke(revoke: &Revoke, process: &Process<'_>) -> Result<Answer, Failure> {
     let body = json!({ "reason": revoke.reason });
     with_app(process, async |app| {
         let mutation = by_command(app, "api_keys.revoke");
-        app.api_key_revoke(mutation, KeyId::named(&revoke.id), body).await.map_err(refused)
+        app.api_key_revoke(mutation.with(body), KeyId::named(&revoke.id)).await.map_err(refused)
     })
 }

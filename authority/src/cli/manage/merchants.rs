@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -
             let (name, currency) = (create.name, create.default_currency);
             let body = json!({ "slug": create.slug, "name": name, "default_currency": currency });
             let answer = with_app(process, async |app| {
-                app.merchant_create(by_command(app, "merchants.create"), body).await.map_err(refused)
+                app.merchant_create(by_command(app, "merchants.create").with(body)).await.map_err(refused)
             })?;
             (answer, create.json)
         }
@@ -51,7 +51,7 @@ fn set(one: &OneMerchant, status: MerchantStatus, process: &Process<'_>) -> Resu
     with_app(process, async |app| {
         let id = named_merchant(app, &one.merchant).await?;
         let mutation = by_command(app, "merchants.update");
-        app.merchant_update(mutation, Ok(id), json!({ "status": status })).await.map_err(refused)
+        app.merchant_update(mutation.with(json!({ "status": status })), Ok(id)).await.map_err(refused)
     })
 }
 
@@ -76,6 +76,6 @@ fn set_limits(limits: &MerchantLimits, process: &Process<'_>) -> Result<Answer, 
             return app.merchant_get(id).await.map_err(refused);
         }
         let mutation = by_command(app, "merchants.update");
-        app.merchant_update(mutation, Ok(id), json!({ "limits": named })).await.map_err(refused)
+        app.merchant_update(mutation.with(json!({ "limits": named })), Ok(id)).await.map_err(refused)
     })
 }

@@ -35,7 +35,7 @@ use authority_domain::refusal::{MemberCode, Refusal};
 use authority_store::Access;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::serve::block_on;
 use super::{Failure, Process};
@@ -78,6 +78,7 @@ fn by_command(app: &App, operation: &'static str) -> Mutation {
         idempotency: None,
         if_match: None,
         author: Some(Author::CommandLine),
+        body: json!({}),
     }
 }
 

@@ -29,7 +29,8 @@ async fn change(State(state): State<AppState>, Path(id): Path<String>, request: 
     act::<SignedIn, _>(state, request, id, Policy::Write, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.change", form);
         let (id, body) = (Ok(shown.endpoint.id.clone()), json!({ "url": form.text("url") }));
-        let answer = visit.app.endpoint_change(visit.who.holder(&shown.owner), mutation, id, body).await?;
+        let answer =
+            visit.app.endpoint_change(visit.who.holder(&shown.owner), mutation.with(body), id).await?;
         let same = answer.version == Some(shown.endpoint.resource_version);
         Ok(if same && !answer.replayed { "unchanged" } else { "changed" })
     })
@@ -60,5 +61,5 @@ async fn switch(
     status: EndpointStatus,
 ) -> Result<Answer, Refusal> {
     let body = json!({ "reason": form.text("reason") });
-    visit.app.endpoint_switch(mutation, Ok(shown.endpoint.id), status, body).await
+    visit.app.endpoint_switch(mutation.with(body), Ok(shown.endpoint.id), status).await
 }

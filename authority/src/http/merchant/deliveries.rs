@@ -44,7 +44,7 @@ pub(super) fn routes() -> Routes {
             app.deliveries_list(&who, endpoint, &list, filter).await
         })
         .read(&GET, async |app, who: Caller, id| app.delivery_get(&who, id).await)
-        .write(&RETRY, async |app, who: Caller, mutation, id, body| {
-            app.delivery_retry_own(&who, mutation, id, body).await
+        .write(&RETRY, async |app, who: Caller, mutation, id| {
+            app.delivery_retry_own(&who, mutation, id).await
         })
 }

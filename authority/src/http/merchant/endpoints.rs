@@ -93,23 +93,17 @@ const TEST: Operation = Operation::post(
 pub(super) fn routes() -> Routes {
     Routes::new()
         .list(&LIST, async |app, who: Caller, (), list, status| app.endpoints_list(&who, &list, status).await)
-        .write(&CREATE, async |app, who: Caller, mutation, (), body| {
-            app.endpoint_create(&who, mutation, body).await
-        })
+        .write(&CREATE, async |app, who: Caller, mutation, ()| app.endpoint_create(&who, mutation).await)
         .read(&GET, async |app, who: Caller, id| app.endpoint_get(&who, id).await)
-        .write(&CHANGE, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_change(&who, mutation, id, body).await
+        .write(&CHANGE, async |app, who: Caller, mutation, id| app.endpoint_change(&who, mutation, id).await)
+        .write(&DELETE, async |app, who: Caller, mutation, id| app.endpoint_delete(&who, mutation, id).await)
+        .write(&ROTATE_SECRET, async |app, who: Caller, mutation, id| {
+            app.endpoint_rotate_secret(&who, mutation, id).await
         })
-        .write(&DELETE, async |app, who: Caller, mutation, id, _| {
-            app.endpoint_delete(&who, mutation, id).await
+        .write(&RETIRE_SECRET, async |app, who: Caller, mutation, id| {
+            app.endpoint_retire_secret(&who, mutation, id).await
         })
-        .write(&ROTATE_SECRET, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_rotate_secret(&who, mutation, id, body).await
-        })
-        .write(&RETIRE_SECRET, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_retire_secret(&who, mutation, id, body).await
-        })
-        .write(&TEST, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_test(&who, mutation, &who.key_id, id, Some(body)).await
+        .write(&TEST, async |app, who: Caller, mutation, id| {
+            app.endpoint_test(&who, mutation, &who.key_id, id).await
         })
 }

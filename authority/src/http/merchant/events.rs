@@ -43,7 +43,5 @@ pub(super) fn routes() -> Routes {
     Routes::new()
         .list(&LIST, async |app, who: Caller, (), list, filter| app.events_list(&who, &list, filter).await)
         .read(&GET, async |app, who: Caller, id| app.event_get(&who, id).await)
-        .write(&REPLAY, async |app, who: Caller, mutation, id, body| {
-            app.event_replay(&who, mutation, id, body).await
-        })
+        .write(&REPLAY, async |app, who: Caller, mutation, id| app.event_replay(&who, mutation, id).await)
 }

@@ -48,13 +48,11 @@ const SEEN: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&SHARE, async |app, who: Caller, mutation, number, body| {
-            app.share_create(&who, mutation, number, body).await
+        .write(&SHARE, async |app, who: Caller, mutation, number| {
+            app.share_create(&who, mutation, number).await
         })
         .list(&LIST, async |app, who: Caller, (), list, filter| app.shares_list(&who, &list, filter).await)
-        .write(&REVOKE, async |app, who: Caller, mutation, id, body| {
-            app.share_revoke(&who, mutation, id, body).await
-        })
+        .write(&REVOKE, async |app, who: Caller, mutation, id| app.share_revoke(&who, mutation, id).await)
         .list(&SEEN_LIST, async |app, who: Caller, (), list, filter: PartnerOrderFilter| {
             app.partner_orders_list(&who, &list, filter.into()).await
         })

@@ -62,14 +62,10 @@ pub(super) fn routes() -> Routes {
         .list(&LIST, async |app, who: Caller, (), list, filter| {
             app.connections_list(&who, &list, filter).await
         })
-        .write(&CREATE, async |app, who: Caller, mutation, (), body| {
-            app.connection_create(&who, mutation, body).await
-        })
-        .write(&ACCEPT, async |app, who: Caller, mutation, (), body| {
-            app.connection_accept(&who, mutation, body).await
-        })
+        .write(&CREATE, async |app, who: Caller, mutation, ()| app.connection_create(&who, mutation).await)
+        .write(&ACCEPT, async |app, who: Caller, mutation, ()| app.connection_accept(&who, mutation).await)
         .read(&GET, async |app, who: Caller, id| app.connection_get(&who, id).await)
-        .write(&REVOKE, async |app, who: Caller, mutation, id, body| {
-            app.connection_revoke(&who, mutation, id, body).await
+        .write(&REVOKE, async |app, who: Caller, mutation, id| {
+            app.connection_revoke(&who, mutation, id).await
         })
 }

@@ -52,11 +52,9 @@ pub(super) fn routes() -> Routes {
         .list(&UNDELIVERED, async |app, who: Caller, endpoint, list, filter| {
             app.undelivered_list(&who.tenant, endpoint, &list, filter, Reach::Request).await
         })
-        .write(&RECOVER, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_recover(&who, mutation, id, body).await
+        .write(&RECOVER, async |app, who: Caller, mutation, id| {
+            app.endpoint_recover(&who, mutation, id).await
         })
         .read(&GET, async |app, who: Caller, id| app.recovery_get(&who, id).await)
-        .write(&CANCEL, async |app, who: Caller, mutation, id, body| {
-            app.recovery_cancel(&who, mutation, id, body).await
-        })
+        .write(&CANCEL, async |app, who: Caller, mutation, id| app.recovery_cancel(&who, mutation, id).await)
 }

@@ -40,8 +40,8 @@ const GET: Operation = Operation::get("/refunds/{refund}", "refunds.get", "Read 
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&REQUEST, async |app, who: Caller, mutation, number, body| {
-            app.refund_request(&who, mutation, number, body).await
+        .write(&REQUEST, async |app, who: Caller, mutation, number| {
+            app.refund_request(&who, mutation, number).await
         })
         .list(&LIST, async |app, who: Caller, (), list, filter| app.refunds_list(&who, &list, filter).await)
         .read(&GET, async |app, who: Caller, id| app.refund_get(&who, id).await)

@@ -43,8 +43,8 @@ const GET: Operation = Operation::get("/shipments/{shipment}", "shipments.get", 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .list(&LIST, async |app, who: Caller, number, list, ()| app.shipments_list(&who, &list, number).await)
-        .write(&CREATE, async |app, who: Caller, mutation, number, body| {
-            app.shipment_create(&who, mutation, number, body).await
+        .write(&CREATE, async |app, who: Caller, mutation, number| {
+            app.shipment_create(&who, mutation, number).await
         })
         .read(&GET, async |app, who: Caller, id| app.shipment_get(&who, id).await)
 }

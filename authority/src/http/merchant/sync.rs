@@ -43,7 +43,7 @@ pub(super) fn routes() -> Routes {
         .list(&CHECKPOINTS, async |app, who: Caller, (), list, filter| {
             app.checkpoints_list(&who, &list, filter).await
         })
-        .write(&ACKNOWLEDGE, async |app, who: Caller, mutation, (), body| {
-            app.checkpoint_acknowledge(&who, mutation, body).await
+        .write(&ACKNOWLEDGE, async |app, who: Caller, mutation, ()| {
+            app.checkpoint_acknowledge(&who, mutation).await
         })
 }

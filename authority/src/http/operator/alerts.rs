@@ -23,5 +23,5 @@ const CLOSE: Operation =
 pub(super) fn routes() -> Routes {
     Routes::new()
         .list(&LIST, async |app, _: Operator, (), list, filter| app.alerts_list(&list, filter).await)
-        .write(&CLOSE, async |app, _: Operator, mutation, id, body| app.alert_close(mutation, id, body).await)
+        .write(&CLOSE, async |app, _: Operator, mutation, id| app.alert_close(mutation, id).await)
 }

@@ -43,13 +43,9 @@ const REVOKE: Operation =
 pub(super) fn routes() -> Routes {
     Routes::new()
         .list(&LIST, async |app, _: Operator, merchant, list, ()| app.api_keys_list(&list, merchant).await)
-        .write(&ISSUE, async |app, _: Operator, mutation, merchant, body| {
-            app.api_key_issue(mutation, merchant, body).await
+        .write(&ISSUE, async |app, _: Operator, mutation, merchant| {
+            app.api_key_issue(mutation, merchant).await
         })
-        .write(&ROTATE, async |app, _: Operator, mutation, id, body| {
-            app.api_key_rotate(mutation, id, body).await
-        })
-        .write(&REVOKE, async |app, _: Operator, mutation, id, body| {
-            app.api_key_revoke(mutation, id, body).await
-        })
+        .write(&ROTATE, async |app, _: Operator, mutation, id| app.api_key_rotate(mutation, id).await)
+        .write(&REVOKE, async |app, _: Operator, mutation, id| app.api_key_revoke(mutation, id).await)
 }

@@ -38,7 +38,5 @@ pub(super) fn routes() -> Routes {
     Routes::new()
         .list(&LIST, async |app, _: Operator, (), list, filter| app.all_deliveries_list(&list, filter).await)
         .read(&GET, async |app, _: Operator, id| app.delivery_find(id).await)
-        .write(&RETRY, async |app, _: Operator, mutation, id, body| {
-            app.delivery_retry(mutation, id, body).await
-        })
+        .write(&RETRY, async |app, _: Operator, mutation, id| app.delivery_retry(mutation, id).await)
 }

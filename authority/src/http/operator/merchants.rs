@@ -44,11 +44,9 @@ const UPDATE: Operation = Operation::patch(
 pub(super) fn routes() -> Routes {
     Routes::new()
         .list(&LIST, async |app, _: Operator, (), list, filter| app.merchants_list(&list, filter).await)
-        .write(&CREATE, async |app, _: Operator, mutation, (), body| {
-            app.merchant_create(mutation, body).await
-        })
+        .write(&CREATE, async |app, _: Operator, mutation, ()| app.merchant_create(mutation).await)
         .read(&GET, async |app, _: Operator, merchant| app.merchant_get(merchant).await)
-        .write(&UPDATE, async |app, _: Operator, mutation, merchant, body| {
-            app.merchant_update(mutation, merchant, body).await
+        .write(&UPDATE, async |app, _: Operator, mutation, merchant| {
+            app.merchant_update(mutation, merchant).await
         })
 }

@@ -70,15 +70,13 @@ const REFUND: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&START, async |app, _: Operator, mutation, tenant, body| {
-            app.payment_start(mutation, tenant, body).await
-        })
+        .write(&START, async |app, _: Operator, mutation, tenant| app.payment_start(mutation, tenant).await)
         .list(&LIST, async |app, _: Operator, (), list, filter| app.payments_everywhere(&list, filter).await)
         .read(&GET, async |app, _: Operator, id| app.payment_find(id).await)
-        .write(&REPORT, async |app, _: Operator, mutation, payment, body| {
-            app.payment_report(mutation, payment, body).await
+        .write(&REPORT, async |app, _: Operator, mutation, payment| {
+            app.payment_report(mutation, payment).await
         })
-        .write(&REFUND, async |app, _: Operator, mutation, payment, body| {
-            app.refund_request_of_payment(mutation, payment, body).await
+        .write(&REFUND, async |app, _: Operator, mutation, payment| {
+            app.refund_request_of_payment(mutation, payment).await
         })
 }

@@ -54,12 +54,10 @@ const REPORT: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&REQUEST, async |app, _: Operator, mutation, (tenant, number), body| {
-            app.refund_request_for(mutation, tenant, number, body).await
+        .write(&REQUEST, async |app, _: Operator, mutation, (tenant, number)| {
+            app.refund_request_for(mutation, tenant, number).await
         })
         .list(&LIST, async |app, _: Operator, (), list, status| app.refunds_everywhere(&list, status).await)
         .read(&GET, async |app, _: Operator, id| app.refund_find(id).await)
-        .write(&REPORT, async |app, _: Operator, mutation, id, body| {
-            app.refund_report(mutation, id, body).await
-        })
+        .write(&REPORT, async |app, _: Operator, mutation, id| app.refund_report(mutation, id).await)
 }

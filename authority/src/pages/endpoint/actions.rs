@@ -68,7 +68,7 @@ async fn retire<W: KeepsEndpoints>(
     act::<W, _>(state, request, id, Policy::Write, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.retire_secret", form);
         let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
-        visit.app.endpoint_retire_secret(holder, mutation, id, json!({})).await.map(|_| "retired")
+        visit.app.endpoint_retire_secret(holder, mutation, id).await.map(|_| "retired")
     })
     .await
 }
@@ -82,7 +82,7 @@ async fn test<W: KeepsEndpoints>(
         let mutation = visit.mutation("endpoints.test", form);
         let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
         let by = visit.who.credential();
-        visit.app.endpoint_test(holder, mutation, by, id, None).await.map(|_| "tested")
+        visit.app.endpoint_test(holder, mutation, by, id).await.map(|_| "tested")
     })
     .await
 }
@@ -135,5 +135,5 @@ async fn rotated<W: KeepsEndpoints>(
     let body = json!({ "overlap_seconds": hours * 3600, "force": form.text("force") == "yes" });
     let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id.clone()));
     let mutation = visit.mutation("endpoints.rotate_secret", form);
-    visit.app.endpoint_rotate_secret(holder, mutation, id, body).await
+    visit.app.endpoint_rotate_secret(holder, mutation.with(body), id).await
 }

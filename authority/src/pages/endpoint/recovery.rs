@@ -9,7 +9,7 @@ use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::post;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{KeepsEndpoints, ShownEndpoint, route};
 use crate::http::entry::AppState;
@@ -95,7 +95,7 @@ async fn recover<W: KeepsEndpoints>(
         let mutation = visit.mutation("endpoints.recover", &form);
         let begun = visit
             .app
-            .endpoint_recover(visit.who.holder(&owner), mutation, Ok(endpoint.id), body(&form, false))
+            .endpoint_recover(visit.who.holder(&owner), mutation.with(body(&form, false)), Ok(endpoint.id))
             .await;
         match begun {
             Ok(answer) => {
@@ -119,7 +119,7 @@ async fn cancel<W: KeepsEndpoints>(
         let ShownEndpoint { owner, .. } = W::endpoint(&visit, &id).await?;
         let mutation = visit.mutation("recoveries.cancel", &form);
         let named = RecoveryId::named(&recovery);
-        match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named, json!({})).await {
+        match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named).await {
             Ok(_) => {
                 let recovery = encoded(&recovery);
                 let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
