@@ -8,10 +8,13 @@ use authority_domain::event::cause::TraceParent;
 use authority_domain::id::RequestId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
 use http::StatusCode;
 use http::request::Parts;
+use serde::de::DeserializeOwned;
+use serde_json::json;
 use subtle::ConstantTimeEq;
 use url::form_urlencoded;
 
@@ -20,8 +23,6 @@ use super::form::{self, Form};
 use super::live::Live;
 use super::shell::{Refused, Shell};
 use super::{Presence, Visitor, origin};
-use serde_json::json;
-
 use crate::app::lists::ListRequest;
 use crate::app::live::Watched;
 use crate::app::{App, IfMatch, Mutation};
@@ -59,7 +60,7 @@ pub(crate) enum Outcome {
 }
 
 /// Answers a request that reads.
-pub(crate) async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
+async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     W: Visitor,
     F: FnOnce(Visit<W>) -> Fut,
@@ -112,6 +113,36 @@ where
     let who = visit.who.clone();
     let outcome = act(visit, form).await;
     answered(&state, outcome, &who, true, &id)
+}
+
+/// A page, for the router: what `act` makes of a visit and the names in the path.
+pub(crate) fn shows<W, N, F, Fut>(act: F) -> MethodRouter<AppState>
+where
+    W: Visitor,
+    N: DeserializeOwned + Send + 'static,
+    F: Fn(Visit<W>, N) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
+{
+    get(move |State(state): State<AppState>, Path(names): Path<N>, request: Request| {
+        show(state, request, move |visit| act(visit, names))
+    })
+}
+
+/// A form, for the router, which [`submit`] checks.
+pub(crate) fn submits<W, N, F, Fut>(
+    scopes: &'static [W::Scope],
+    policy: Policy,
+    act: F,
+) -> MethodRouter<AppState>
+where
+    W: Visitor,
+    N: DeserializeOwned + Send + 'static,
+    F: Fn(Visit<W>, Form, N) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
+{
+    post(async move |State(state): State<AppState>, Path(names): Path<N>, request: Request| {
+        submit(state, request, scopes, policy, move |visit, form| act(visit, form, names)).await
+    })
 }
 
 /// A path of the site where there is nothing.

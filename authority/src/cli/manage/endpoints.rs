@@ -130,16 +130,10 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
             };
             let found = with_app(process, async |app| {
                 let (id, tenant) = owned(app, &list.id).await?;
-                let mut found = Vec::new();
-                let fetch = async |page| {
+                all_pages(async |page| {
                     app.undelivered_list(&tenant, Ok(id.clone()), &page, filter.clone(), Reach::Request).await
-                };
-                all_pages(fetch, |item| {
-                    found.push(item.to_owned());
-                    Ok(())
                 })
-                .await?;
-                Ok(found)
+                .await
             })?;
             print_list(&found, &MISSING, list.json, process)?;
         }

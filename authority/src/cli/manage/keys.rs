@@ -22,15 +22,9 @@ pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exi
             print_record(&answer.body, &SHOWN, revoke.json, process)?;
         }
         KeyAction::List(list) => {
-            let mut found = Vec::new();
-            with_app(process, async |app| {
+            let found = with_app(process, async |app| {
                 let merchant = named_merchant(app, &list.merchant).await?;
-                let fetch = async |page| app.api_keys_list(&page, Ok(merchant.clone())).await;
-                all_pages(fetch, |item| {
-                    found.push(item.to_owned());
-                    Ok(())
-                })
-                .await
+                all_pages(async |page| app.api_keys_list(&page, Ok(merchant.clone())).await).await
             })?;
             print_list(&found, &SHOWN, list.json, process)?;
         }

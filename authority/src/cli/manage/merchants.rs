@@ -15,14 +15,8 @@ const SHOWN: [&str; 4] = ["id", "slug", "status", "name"];
 pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let (answer, json) = match command.action {
         MerchantAction::List(list) => {
-            let mut found = Vec::new();
-            with_app(process, async |app| {
-                let fetch = async |page| app.merchants_list(&page, MerchantFilter::default()).await;
-                all_pages(fetch, |item| {
-                    found.push(item.to_owned());
-                    Ok(())
-                })
-                .await
+            let found = with_app(process, async |app| {
+                all_pages(async |page| app.merchants_list(&page, MerchantFilter::default()).await).await
             })?;
             print_list(&found, &SHOWN, list.json, process)?;
             return Ok(Exit::Done);

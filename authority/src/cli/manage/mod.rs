@@ -114,15 +114,14 @@ fn page(cursor: Option<String>) -> ListRequest {
 /// Reads a list page by page to its end.
 async fn all_pages(
     mut fetch: impl AsyncFnMut(ListRequest) -> Result<List, Refusal>,
-    mut take: impl FnMut(&str) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut cursor = None;
+) -> Result<Vec<String>, Failure> {
+    let (mut found, mut cursor) = (Vec::new(), None);
     loop {
         let list = fetch(page(cursor)).await.map_err(refused)?;
-        list.items.iter().try_for_each(|item| take(item))?;
+        found.extend(list.items);
         cursor = list.next_cursor;
         if cursor.is_none() {
-            return Ok(());
+            return Ok(found);
         }
     }
 }
