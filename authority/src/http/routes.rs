@@ -13,10 +13,11 @@ use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::routing::on;
 
-use super::entry::{Act, Actor, AppState, AuthorizedRequest, Reply};
+use super::entry::{Act, Actor, AppState, AuthorizedRequest};
 use super::list_query::list_request;
 use super::operation::Operation;
 use super::path::FromPath;
+use super::reply::Reply;
 use crate::app::lists::{List, ListRequest};
 use crate::app::{Answer, App, Mutation};
 
