@@ -71,8 +71,7 @@ where
     match enter::<W>(&state, &parts, W::READS, Policy::Read, presence(&parts)).await {
         Ok(visit) => {
             let who = visit.who.clone();
-            let turn = state.pages.turn(who.client()).await;
-            let outcome = match turn {
+            let outcome = match state.pages.turn(who.client()).await {
                 Ok(_turn) => act(visit).await,
                 Err(refusal) => Err(refusal),
             };
@@ -111,8 +110,7 @@ where
         return foreign_form::<W>(&state, &id);
     }
     let who = visit.who.clone();
-    let outcome = act(visit, form).await;
-    answered(&state, outcome, &who, true, &id)
+    answered(&state, act(visit, form).await, &who, true, &id)
 }
 
 /// A page, for the router: what `act` makes of a visit and the names in the path.
@@ -233,8 +231,7 @@ impl<W: Visitor> Visit<W> {
 
     /// The same where it is known only afterwards what the page is about: it is asked for once more by itself.
     pub(crate) fn following_late(&self, stream: String) -> Shell {
-        let live = self.reads.then(|| Live { stream, seen: String::new() });
-        self.shell.clone().with(live)
+        self.shell.clone().with(self.reads.then(|| Live { stream, seen: String::new() }))
     }
 
     /// Whether the visitor has any of these scopes, so that a page shows only what it may see and send.
