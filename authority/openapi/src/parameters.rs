@@ -1,7 +1,8 @@
 //! Parameters: of paths, of queries, and the headers of requests.
 
 use anyhow::{Result, bail};
-use authority::http::operation::{Access, Form, Operation, Parameter};
+use authority::http::operation::{Access, Operation};
+use authority_domain::list_filter::{Form, Parameter};
 use serde_json::{Map, Value, json};
 use verify_core::EventType;
 use verify_core::catalog::API_VERSION;

@@ -4,6 +4,7 @@
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{AlertId, Named};
+use authority_domain::list_filter::AlertFilter;
 use authority_domain::order::no_members;
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
@@ -11,9 +12,6 @@ use authority_domain::time::Timestamp;
 use authority_store::shards::Turns;
 use authority_store::tx::KeyScope;
 use serde::Serialize;
-use serde_json::Value;
-
-pub use authority_store::tx::AlertFilter;
 
 use super::lists::{List, ListRequest, written};
 use super::mutation::{Work, on_its_own};
@@ -65,10 +63,13 @@ impl<'a> From<&'a Alert> for AlertView<'a> {
 
 impl App {
     /// `GET /alerts`: newest first.
-    pub async fn alerts_list(&self, request: &ListRequest, filter: AlertFilter) -> Result<List, Refusal> {
+    pub async fn alerts_list(&self, request: &ListRequest, mut filter: AlertFilter) -> Result<List, Refusal> {
+        if filter.status.is_empty() {
+            filter.status.push(AlertStatus::Open);
+        }
         let show = |alert: Alert| Ok((alert.id.to_string(), written(AlertView::from(&alert))?));
-        self.operator_list(ListKind::OperatorAlerts, AlertId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.alerts_page(&filter, of.before.as_deref(), of.rows).await?) })
+        self.operator_list(ListKind::OperatorAlerts, AlertId::PREFIX, request, show, async move |tx, of| {
+            Ok(tx.alerts_page(&filter, of.before.as_deref(), of.rows).await?)
         })
         .await
     }
@@ -77,22 +78,15 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when it is not open; 422 for a body with members.
-    pub async fn alert_close(
-        &self,
-        mutation: Mutation,
-        id: Named<AlertId>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+    pub async fn alert_close(&self, mutation: Mutation, id: Named<AlertId>) -> Result<Answer, Refusal> {
+        let empty = no_members(&mutation.body);
         mutation
-            .run(self, KeyScope::Operator, move |work| {
-                Box::pin(async move {
-                    let id = id?;
-                    empty?;
-                    let closed = work.tx.alert_close_by_id(None, &id, work.now).await?;
-                    let closed = closed.ok_or_else(AlertId::missing)?;
-                    Ok(Answer::record(200, &AlertView::from(&closed))?.about(id.as_str()))
-                })
+            .run(self, KeyScope::Operator, async move |work| {
+                let id = id?;
+                empty?;
+                let closed = work.tx.alert_close_by_id(None, &id, work.now).await?;
+                let closed = closed.ok_or_else(AlertId::missing)?;
+                Ok(Answer::record(200, &AlertView::from(&closed))?.about(id.as_str()))
             })
             .await
     }
@@ -115,10 +109,8 @@ pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Resu
 pub(super) async fn report_refused(app: &App, what: &str, subject: &str, refusal: &Refusal) {
     let message = format!("A report about {what} {subject} was refused: {refusal}");
     let subject = subject.to_owned();
-    let raised = on_its_own(app, Turns::NONE, move |work| {
-        Box::pin(
-            async move { raise(work, AlertCode::ReportRefused, Severity::Warning, &subject, message).await },
-        )
+    let raised = on_its_own(app, Turns::NONE, async move |work| {
+        raise(work, AlertCode::ReportRefused, Severity::Warning, &subject, message).await
     });
     if let Err(error) = raised.await {
         tracing::error!(%error, "the alert about a refused report could not be raised");

@@ -3,9 +3,8 @@
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::cursor::ListKind;
 use authority_domain::id::AuditId;
+use authority_domain::list_filter::AuditFilter;
 use authority_domain::refusal::Refusal;
-
-pub use authority_store::tx::AuditFilter;
 
 use super::App;
 use super::lists::{List, ListRequest, written};
@@ -14,8 +13,8 @@ impl App {
     /// `GET /audit-log`: newest first.
     pub async fn audit_log_list(&self, request: &ListRequest, filter: AuditFilter) -> Result<List, Refusal> {
         let show = |entry: AuditEntry| Ok((entry.id.to_string(), written(entry)?));
-        self.operator_list(ListKind::OperatorAuditLog, AuditId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.audit_page(&filter, of.before.as_deref(), of.rows).await?) })
+        self.operator_list(ListKind::OperatorAuditLog, AuditId::PREFIX, request, show, async move |tx, of| {
+            Ok(tx.audit_page(&filter, of.before.as_deref(), of.rows).await?)
         })
         .await
     }

@@ -14,7 +14,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder, Tx};
+use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
 
 use super::mutation::{Work, on_its_own};
 use crate::app::{self, App, checkout};
@@ -29,16 +29,13 @@ impl App {
         after: Option<DueCheckout>,
         limit: i64,
     ) -> Result<Vec<DueCheckout>, StoreError> {
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move { tx.checkouts_due(of.as_ref(), until, after.as_ref(), limit).await })
-            })
+        self.read_list(async move |tx| tx.checkouts_due(of.as_ref(), until, after.as_ref(), limit).await)
             .await
     }
 
     /// When the next open checkout expires; `None` when there is none.
     pub async fn checkouts_next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.checkouts_next_due().await })).await
+        self.read_list(async move |tx| tx.checkouts_next_due().await).await
     }
 
     /// Expires a checkout that is still open and due; returns whether it did.
@@ -46,23 +43,21 @@ impl App {
     /// # Errors
     /// What the store reports, or `payload_too_large`.
     pub async fn checkout_expire_due(&self, tenant: Tenant, id: CheckoutId) -> Result<bool, Refusal> {
-        on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
-            Box::pin(async move {
-                let Some(checkout) = work.tx.checkout_get(&tenant, &id).await? else { return Ok(false) };
-                if !checkout.is_overdue(time_for(work, &tenant, checkout.created_at).await?) {
-                    return Ok(false);
-                }
-                let owner = work.owner(tenant).await?;
-                checkout::end::end(work, &owner, checkout, CheckoutEnd::Expired).await?;
-                Ok(true)
-            })
+        on_its_own(self, Turns::of(&tenant.merchant_id), async move |work| {
+            let Some(checkout) = work.tx.checkout_get(&tenant, &id).await? else { return Ok(false) };
+            if !checkout.is_overdue(time_for(work, &tenant, checkout.created_at).await?) {
+                return Ok(false);
+            }
+            let owner = work.owner(tenant).await?;
+            checkout::end::end(work, &owner, checkout, CheckoutEnd::Expired).await?;
+            Ok(true)
         })
         .await
     }
 
     /// The merchants that have pending orders and limit how long an order may be pending.
     pub async fn pending_limits(&self) -> Result<Vec<PendingLimit>, StoreError> {
-        self.store.read_list(|tx: &mut Tx| Box::pin(async move { tx.pending_limits().await })).await
+        self.read_list(async move |tx| tx.pending_limits().await).await
     }
 
     /// A tenant's orders that have been pending for `hours` or longer at `time`, oldest first, after `after`; at
@@ -77,11 +72,7 @@ impl App {
     ) -> Result<Vec<PendingOrder>, StoreError> {
         let tenant = tenant.clone();
         let until = time.plus_ms(-order::flow::pending_ms(hours));
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move { tx.orders_pending(&tenant, until, after.as_ref(), limit).await })
-            })
-            .await
+        self.read_list(async move |tx| tx.orders_pending(&tenant, until, after.as_ref(), limit).await).await
     }
 
     /// Cancels an order that is still pending and due, with the reason `expired`; returns whether it did.
@@ -89,17 +80,15 @@ impl App {
     /// # Errors
     /// What the store reports, or `payload_too_large`.
     pub async fn order_cancel_due(&self, tenant: Tenant, number: OrderNumber) -> Result<bool, Refusal> {
-        on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
-            Box::pin(async move {
-                let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
-                let time = time_for(work, &tenant, order.created_at).await?;
-                let owner = work.owner(tenant).await?;
-                if !order::flow::is_overdue(&order, owner.merchant.settings.pending_order_ttl_hours, time) {
-                    return Ok(false);
-                }
-                app::order::changes::cancel(work, &owner, order, CancelReason::Expired).await?;
-                Ok(true)
-            })
+        on_its_own(self, Turns::of(&tenant.merchant_id), async move |work| {
+            let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
+            let time = time_for(work, &tenant, order.created_at).await?;
+            let owner = work.owner(tenant).await?;
+            if !order::flow::is_overdue(&order, owner.merchant.settings.pending_order_ttl_hours, time) {
+                return Ok(false);
+            }
+            app::order::changes::cancel(work, &owner, order, CancelReason::Expired).await?;
+            Ok(true)
         })
         .await
     }

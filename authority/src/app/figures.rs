@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use authority_domain::time::Timestamp;
-use authority_store::tx::{QueueFigures, Tx};
+use authority_store::tx::QueueFigures;
 use authority_store::{ReaderCount, StoreError};
 use tokio::sync::Mutex;
 
@@ -83,11 +83,8 @@ impl App {
 async fn read(app: &App) -> Result<Figures, StoreError> {
     let now = app.now();
     let (queue, endpoints): (QueueFigures, Vec<(String, i64)>) = app
-        .store
-        .read_list(move |tx: &mut Tx| {
-            Box::pin(async move {
-                Ok::<_, StoreError>((tx.queue_figures(now).await?, tx.endpoint_states().await?))
-            })
+        .read_list(async move |tx| {
+            Ok::<_, StoreError>((tx.queue_figures(now).await?, tx.endpoint_states().await?))
         })
         .await?;
     let since = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms());

@@ -11,11 +11,11 @@ use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use authority_store::tx::{PAGE_BYTES, Page, PageById, Tx};
-use futures_util::future::BoxFuture;
+use authority_store::tx::{PAGE_BYTES, Page, PageById};
 use serde::Serialize;
 
 use super::App;
+use super::job::ReadingOf;
 
 /// A request for a page of a list.
 #[derive(Clone, Debug)]
@@ -103,22 +103,21 @@ impl App {
     }
 
     /// A page of a merchant's list: the rows that `read` returns, each with its position, written by `show`.
-    pub(super) async fn list<R, P, S, F>(
+    pub(super) async fn list<R, P, S>(
         &self,
         list: ListKind,
         tenant: &Tenant,
         request: &ListRequest,
         show: impl Fn(R) -> Result<S, Refusal> + Send,
-        read: F,
+        read: impl ReadingOf<PageOf, P, Refusal>,
     ) -> Result<List, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut Tx, PageOf) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
         P: Into<Page<R>> + Send + 'static,
         S: Into<Item>,
     {
         let before = self.position(list, tenant, request)?;
         let wanted = PageOf { tenant: tenant.clone(), before, rows: rows_wanted(request) };
-        let found = self.store.read_list(move |tx: &mut Tx| read(tx, wanted)).await?;
+        let found = self.read_list(async move |tx| read(tx, wanted).await).await?;
         let Page { rows, looked_to } = found.into();
         let shown = rows.into_iter().map(|(position, row)| Ok((position, show(row)?)));
         let shown = Page { rows: shown.collect::<Result<_, Refusal>>()?, looked_to };
@@ -127,21 +126,20 @@ impl App {
 
     /// A page of an operator's list: the records that `read` returns before an id, written by `show`, each with
     /// its own id. `prefix` is the prefix of these ids (without underscore).
-    pub(super) async fn operator_list<R, P, F>(
+    pub(super) async fn operator_list<R, P>(
         &self,
         list: ListKind,
         prefix: &str,
         request: &ListRequest,
         show: impl Fn(R) -> Result<(String, String), Refusal> + Send,
-        read: F,
+        read: impl ReadingOf<PageOfAll, P, Refusal>,
     ) -> Result<List, Refusal>
     where
-        F: for<'t> FnOnce(&'t mut Tx, PageOfAll) -> BoxFuture<'t, Result<P, Refusal>> + Send + 'static,
         P: Into<PageById<R>> + Send + 'static,
     {
         let before = self.operator_position(list, prefix, request)?;
         let wanted = PageOfAll { before, rows: rows_wanted(request) };
-        let found = self.store.read_list(move |tx: &mut Tx| read(tx, wanted)).await?;
+        let found = self.read_list(async move |tx| read(tx, wanted).await).await?;
         let PageById { rows, looked_to } = found.into();
         let rows = rows.into_iter().map(show).collect::<Result<_, Refusal>>()?;
         self.operator_page(list, request, PageById { rows, looked_to })

@@ -48,17 +48,13 @@ impl App {
     pub async fn change_mark(&self, watched: &Watched) -> Result<ChangeMark, Refusal> {
         let watched = watched.clone();
         let text = self
-            .read(move |tx| {
-                Box::pin(async move {
-                    match watched {
-                        Watched::Platform => tx.platform_mark().await,
-                        Watched::Merchant(tenant) => tx.tenant_mark(&tenant).await,
-                        Watched::MerchantForOperator(tenant) => {
-                            let platform = tx.tenant_mark(&Tenant::operator()).await?;
-                            Ok(format!("{} {platform}", tx.tenant_mark(&tenant).await?))
-                        }
-                    }
-                })
+            .read(async move |tx| match watched {
+                Watched::Platform => tx.platform_mark().await,
+                Watched::Merchant(tenant) => tx.tenant_mark(&tenant).await,
+                Watched::MerchantForOperator(tenant) => {
+                    let platform = tx.tenant_mark(&Tenant::operator()).await?;
+                    Ok(format!("{} {platform}", tx.tenant_mark(&tenant).await?))
+                }
             })
             .await?;
         Ok(ChangeMark::of(&text))

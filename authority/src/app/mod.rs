@@ -5,8 +5,8 @@
 //! HTTP type: the same functions serve the merchant API, the operator API and the command line.
 //!
 //! Every use case may refuse with what the store reports, a list with `invalid_cursor`, and one that names a record
-//! with `not_found`. `# Errors` says what else a function refuses with. All codes of a request stand once, at the
-//! operation beside its handler, and a debug build stops at any other.
+//! with `not_found`. The codes of a request stand once, at the operation beside its handler, and a debug build stops at
+//! any other; here `# Errors` stands only where it says when a code is given.
 
 pub mod access;
 pub mod alerts;
@@ -21,6 +21,7 @@ pub mod endpoint;
 pub mod event;
 pub mod figures;
 pub mod invariants;
+mod job;
 pub mod lists;
 pub mod live;
 pub mod merchant;
@@ -51,13 +52,13 @@ use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;
-use authority_store::{Store, StoreError};
-use futures_util::future::BoxFuture;
+use authority_store::{JobError, Store, StoreError};
 
 pub use answer::Answer;
 pub use mutation::{IdempotencyKey, IfMatch, Mutation, Owner};
 
 use self::access::key_use::KeyUse;
+use self::job::Reading;
 use crate::clock::Clock;
 use crate::dice::Dice;
 use crate::names::TargetJudge;
@@ -125,12 +126,8 @@ impl App {
         let now = self.now();
         let not_ready = |why: &str| Err(Refusal { detail: why.to_owned(), ..Refusal::unavailable(1) });
         let unknown = "The schema of the database is not the one this program knows.";
-        let seen: Result<_, StoreError> = self
-            .store
-            .read(move |tx: &mut Tx| {
-                Box::pin(async move { Ok((tx.schema_fits().await?, tx.oldest_unattended(now).await?)) })
-            })
-            .await;
+        let seen =
+            self.read(async move |tx| Ok((tx.schema_fits().await?, tx.oldest_unattended(now).await?))).await;
         let (fits, oldest) = match seen {
             Ok(seen) => seen,
             Err(error @ (StoreError::Unavailable(_) | StoreError::Closed)) => {
@@ -146,11 +143,7 @@ impl App {
         if !fits {
             return not_ready(unknown);
         }
-        let written: Result<(), StoreError> = self
-            .store
-            .write_with(Turns::NONE, move |tx: &mut Tx| Box::pin(async move { tx.write_probe(now).await }))
-            .await;
-        if let Err(error) = written {
+        if let Err(error) = self.write(Turns::NONE, async move |tx| tx.write_probe(now).await).await {
             tracing::warn!(%error, "the database takes no writes");
             return not_ready("The database takes no writes.");
         }
@@ -161,28 +154,22 @@ impl App {
     }
 
     /// Reads single records.
-    async fn read<T: Send + 'static>(
-        &self,
-        work: impl for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        Ok(self.store.read(work).await?)
+    async fn read<T: Send + 'static, E: JobError>(&self, work: impl Reading<T, E>) -> Result<T, E> {
+        self.store.read(move |tx: &mut Tx| Box::pin(async move { work(tx).await })).await
     }
 
     /// Reads what may be much, in its turn among other such reads.
-    async fn read_list<T: Send + 'static>(
-        &self,
-        work: impl for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        Ok(self.store.read_list(work).await?)
+    async fn read_list<T: Send + 'static, E: JobError>(&self, work: impl Reading<T, E>) -> Result<T, E> {
+        self.store.read_list(move |tx: &mut Tx| Box::pin(async move { work(tx).await })).await
     }
 
     /// Writes what is no request's own, with these turns.
-    async fn write<T: Send + 'static>(
+    async fn write<T: Send + 'static, E: JobError>(
         &self,
         turns: Turns,
-        work: impl for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, StoreError>> + Clone + Send + 'static,
-    ) -> Result<T, Refusal> {
-        Ok(self.store.write_with(turns, work).await?)
+        work: impl Reading<T, E> + Clone,
+    ) -> Result<T, E> {
+        self.store.write_with(turns, move |tx: &mut Tx| Box::pin(async move { work(tx).await })).await
     }
 
     /// The URL of a record in the merchant API.

@@ -13,9 +13,9 @@ use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::{AnswerPosition, SealedOption, SecretPosition, Tx};
-use futures_util::future::BoxFuture;
 use serde::Serialize;
 
+use super::job::ReadingOf;
 use super::{Answer, App};
 use crate::secret_box::{SealedUnder, SecretBox, SecretBoxError, SecretContext};
 
@@ -100,45 +100,34 @@ impl App {
         let (secrets, dice) = (&self.secrets, self.dice.as_ref());
         let mut rewrapped = self
             .rewrap_all(
-                |tx, after: Option<SecretPosition>| {
-                    Box::pin(async move {
-                        let page = tx.sealed_secrets(after.as_ref(), PAGE).await?.into_iter();
-                        Ok(page.map(|(id, secret)| ((id, secret.version), secret.sealed)).collect())
-                    })
+                async move |tx, after: Option<SecretPosition>| {
+                    let page = tx.sealed_secrets(after.as_ref(), PAGE).await?.into_iter();
+                    Ok(page.map(|(id, secret)| ((id, secret.version), secret.sealed)).collect())
                 },
                 |(id, version), old| secrets.rewrap(dice, of_version(id.as_str(), *version), old),
-                |tx, (place, old, new)| {
-                    Box::pin(async move { tx.sealed_secret_replace(&place, &old, &new).await })
-                },
+                async move |tx, (place, old, new)| tx.sealed_secret_replace(&place, &old, &new).await,
             )
             .await?;
         for option in SealedOption::ALL {
             rewrapped += self
                 .rewrap_all(
-                    move |tx, after: Option<EndpointId>| {
-                        Box::pin(async move { tx.sealed_options(option, after.as_ref(), PAGE).await })
+                    async move |tx, after: Option<EndpointId>| {
+                        tx.sealed_options(option, after.as_ref(), PAGE).await
                     },
                     |id, old| secrets.rewrap(dice, SecretContext::of_option(option, id), old),
-                    move |tx, (id, old, new)| {
-                        Box::pin(async move { tx.sealed_option_replace(option, &id, &old, &new).await })
-                    },
+                    async move |tx, (id, old, new)| tx.sealed_option_replace(option, &id, &old, &new).await,
                 )
                 .await?;
         }
         rewrapped += self
             .rewrap_all(
-                |tx, after: Option<AnswerPosition>| {
-                    Box::pin(async move { tx.sealed_answers(after.as_ref(), PAGE).await })
-                },
+                async move |tx, after: Option<AnswerPosition>| tx.sealed_answers(after.as_ref(), PAGE).await,
                 |(_, _, key), old| Answer::rewrap(old, key, secrets, dice),
-                |tx, (place, old, new)| {
-                    Box::pin(async move { tx.sealed_answer_replace(&place, &old, &new).await })
-                },
+                async move |tx, (place, old, new)| tx.sealed_answer_replace(&place, &old, &new).await,
             )
             .await?;
         let secrets = Arc::clone(secrets);
-        let sealed =
-            self.read_list(move |tx| Box::pin(async move { count_sealed(tx, &secrets).await })).await?;
+        let sealed = self.read_list(async move |tx| count_sealed(tx, &secrets).await).await?;
         Ok(Rewrapped { rewrapped, sealed })
     }
 
@@ -146,16 +135,9 @@ impl App {
     /// replaces each value if it is still the one that was read. Returns how many were moved.
     async fn rewrap_all<P, V>(
         &self,
-        page: impl for<'t> Fn(&'t mut Tx, Option<P>) -> BoxFuture<'t, Result<Vec<(P, V)>, StoreError>>
-        + Clone
-        + Send
-        + 'static,
+        page: impl ReadingOf<Option<P>, Vec<(P, V)>, StoreError> + Clone,
         rewrap: impl Fn(&P, &V) -> Result<Option<V>, SecretBoxError>,
-        replace: impl for<'t> Fn(&'t mut Tx, (P, V, V)) -> BoxFuture<'t, Result<bool, StoreError>>
-        + Clone
-        + Send
-        + Sync
-        + 'static,
+        replace: impl ReadingOf<(P, V, V), bool, StoreError> + Clone,
     ) -> Result<u64, Refusal>
     where
         P: Clone + Send + 'static,
@@ -164,7 +146,7 @@ impl App {
         let (mut moved, mut after) = (0, None);
         loop {
             let (from, read) = (after.take(), page.clone());
-            let page = self.read_list(move |tx| read(tx, from)).await?;
+            let page = self.read_list(async move |tx| read(tx, from).await).await?;
             let Some((place, _)) = page.last() else { return Ok(moved) };
             after = Some(place.clone());
             let sealed_again = |(place, old): (P, V)| {
@@ -176,14 +158,12 @@ impl App {
                 continue;
             }
             let replace = replace.clone();
-            let written = self.write(Turns::NONE, move |tx| {
-                Box::pin(async move {
-                    let mut moved = 0;
-                    for one in moves {
-                        moved += u64::from(replace(tx, one).await?);
-                    }
-                    Ok(moved)
-                })
+            let written = self.write(Turns::NONE, async move |tx| {
+                let mut moved = 0;
+                for one in moves {
+                    moved += u64::from((replace.clone())(tx, one).await?);
+                }
+                Ok::<_, StoreError>(moved)
             });
             moved += written.await?;
         }

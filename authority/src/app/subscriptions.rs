@@ -17,7 +17,6 @@ use authority_domain::subscription::renewal::Renewing;
 use authority_domain::subscription::{AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::tx::OwnedRecord;
-use serde_json::Value;
 
 use super::access::Caller;
 use super::lists::{List, ListRequest};
@@ -29,19 +28,15 @@ use crate::app::order::read::free_order_number;
 
 impl App {
     /// `POST /merchants/:m/:mode/subscriptions`.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members.
     pub async fn subscription_open(
         &self,
         mutation: Mutation,
         tenant: Named<Tenant>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let request = SubscriptionRequest::read(&body, self.now());
+        let request = SubscriptionRequest::read(&mutation.body, self.now());
         mutation
-            .for_tenant(self, tenant, None, move |work, owner| {
-                Box::pin(async move { Answer::of(201, &open(work, &owner, request?).await?.record) })
+            .for_tenant(self, tenant, None, async move |work, owner| {
+                Answer::of(201, &open(work, &owner, request?).await?.record)
             })
             .await
     }
@@ -55,33 +50,30 @@ impl App {
         &self,
         mutation: Mutation,
         id: Named<SubscriptionId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let request = SubscriptionReportRequest::read(&body, self.now());
+        let request = SubscriptionReportRequest::read(&mutation.body, self.now());
         let record = id.clone().map(OwnedRecord::Subscription);
         let tenant = self.owner_of(record, SubscriptionId::missing).await?;
         mutation
-            .for_record(self, tenant, None, move |work, owner| {
-                Box::pin(async move {
-                    let before = find(work, &owner, id).await?;
-                    let (applied, now) = report(work, &owner, before, request?).await?;
-                    let subscription = &now.record;
-                    Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
-                })
+            .for_record(self, tenant, None, async move |work, owner| {
+                let before = find(work, &owner, id).await?;
+                let (applied, now) = report(work, &owner, before, request?).await?;
+                let subscription = &now.record;
+                Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
             })
             .await
     }
 
     /// `GET /subscriptions/:id` of the operator API.
     pub async fn subscription_find(&self, id: SubscriptionId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.subscription_find(&id).await })).await?;
+        let found = self.read(async move |tx| tx.subscription_find(&id).await).await?;
         Answer::of(200, &found.ok_or_else(SubscriptionId::missing)?.1.record)
     }
 
     /// `GET /subscriptions/:subscription` of the merchant API: returns the stored text unchanged.
     pub async fn subscription_get(&self, caller: &Caller, id: SubscriptionId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let read = self.read(move |tx| Box::pin(async move { tx.subscription_body(&tenant, &id).await }));
+        let read = self.read(async move |tx| tx.subscription_body(&tenant, &id).await);
         read.await?.map(Answer::stored).ok_or_else(SubscriptionId::missing)
     }
 
@@ -92,8 +84,8 @@ impl App {
         request: &ListRequest,
         filter: SubscriptionFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Subscriptions, &caller.tenant, request, Ok, move |tx, of| {
-            Box::pin(async move { Ok(tx.subscriptions_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        self.list(ListKind::Subscriptions, &caller.tenant, request, Ok, async move |tx, of| {
+            Ok(tx.subscriptions_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }

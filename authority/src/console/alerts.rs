@@ -3,21 +3,21 @@
 use askama::Template;
 use authority_domain::alert::AlertStatus;
 use authority_domain::id::AlertId;
+use authority_domain::list_filter::AlertFilter;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::links;
-use super::visit::{Outcome, Visit, done, show, submit};
-use crate::app::alerts::AlertFilter;
+use super::visit::{Outcome, Visit, done};
 use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::filters;
+use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, member, time_of};
+use crate::pages::visit::{shows, submits};
 
 const PATH: &str = "/console/alerts";
 const CLOSES: &[OperatorScope] = &[OperatorScope::OperatorWrite];
@@ -45,22 +45,17 @@ struct Shown {
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route(PATH, get(list)).route("/console/alerts/{alert}/close", post(close))
+    Router::new()
+        .route(PATH, shows(async |visit: Visit, ()| page(&visit).await))
+        .route("/console/alerts/{alert}/close", submits(CLOSES, Policy::Write, close))
 }
 
-async fn list(State(state): State<AppState>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit).await).await
-}
-
-async fn close(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    submit(state, request, CLOSES, async |mut visit, form| {
-        let mutation = visit.mutation("alerts.close", &form);
-        match visit.app.alert_close(mutation, AlertId::named(&id), json!({})).await {
-            Ok(_) => Ok(done(PATH, "closed")),
-            Err(refusal) => page(visit.refused(refusal)).await,
-        }
-    })
-    .await
+async fn close(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let mutation = visit.mutation("alerts.close", &form);
+    match visit.app.alert_close(mutation, AlertId::named(&id)).await {
+        Ok(_) => Ok(done(PATH, "closed")),
+        Err(refusal) => page(visit.refused(refusal)).await,
+    }
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {

@@ -2,21 +2,19 @@
 
 use askama::Template;
 use authority_domain::audit_log::Author;
+use authority_domain::list_filter::AuditFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::get;
 use serde_json::Value;
 use url::form_urlencoded;
 
 use super::links;
-use super::visit::{Outcome, Visit, show};
-use crate::app::audit_log::AuditFilter;
+use super::visit::{Outcome, Visit};
 use crate::http::entry::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, time_of};
+use crate::pages::visit::shows;
 
 const PATH: &str = "/console/audit-log";
 /// Longer than any id.
@@ -34,11 +32,7 @@ struct Page {
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route(PATH, get(list))
-}
-
-async fn list(State(state): State<AppState>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit).await).await
+    Router::new().route(PATH, shows(async |visit: Visit, ()| page(&visit).await))
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {

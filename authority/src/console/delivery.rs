@@ -3,22 +3,22 @@
 use askama::Template;
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::links;
 use super::links::LINKS;
-use super::visit::{MANAGES, Outcome, Visit, done, show, submit};
+use super::visit::{MANAGES, Outcome, Visit, done};
 use crate::app::console::order_story::DeliveryStory;
-use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::app::live::Watched;
 use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
+use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, fact, member, read};
+use crate::pages::visit::{shows, submits};
 use crate::pages::{delivery, filters};
 
 #[derive(Template)]
@@ -38,56 +38,50 @@ struct List {
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/console/deliveries", get(list))
-        .route("/console/deliveries/{delivery}", get(one))
-        .route("/console/deliveries/{delivery}/retry", post(retry))
+        .route("/console/deliveries", shows(list))
+        .route(
+            "/console/deliveries/{delivery}",
+            shows(async |visit: Visit, id: String| page(&visit, &id).await),
+        )
+        .route("/console/deliveries/{delivery}/retry", submits(MANAGES, Policy::Write, retry))
 }
 
-async fn list(State(state): State<AppState>, request: Request) -> Response {
-    show(state, request, async |visit| {
-        let shell = visit.following(links::live(None), &Watched::Platform).await?;
-        let status = DeliveryStatus::parse(visit.asked("status")).map_or("", |status| status.as_str());
-        let endpoint = EndpointId::parse(visit.asked("endpoint"));
-        let of = endpoint.as_ref().map_or("", |endpoint| endpoint.as_str());
-        let filter = AllDeliveriesFilter {
-            status: Some(status.to_owned()).filter(|status| !status.is_empty()).into_iter().collect(),
-            endpoint_id: endpoint.clone(),
-            ..AllDeliveriesFilter::default()
-        };
-        let query = format!("endpoint={of}&status={status}");
-        let found = visit.app.all_deliveries_list(&visit.list_request(&query), filter).await?;
-        let next = found
-            .next_cursor
-            .map(|cursor| format!("/console/deliveries?{query}&cursor={}", links::encoded(&cursor)));
-        visit.page(&List {
-            shell,
-            here: format!("/console/deliveries?{query}"),
-            endpoint: of.to_owned(),
-            status,
-            statuses: DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect(),
-            table: delivery::table(&found.items, &LINKS)?,
-            next,
-        })
+async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+    let shell = visit.following(links::live(None), &Watched::Platform).await?;
+    let wanted = DeliveryStatus::parse(visit.asked("status"));
+    let status = wanted.map_or("", |status| status.as_str());
+    let endpoint = EndpointId::parse(visit.asked("endpoint"));
+    let of = endpoint.as_ref().map_or("", |endpoint| endpoint.as_str());
+    let filter = AllDeliveriesFilter {
+        status: wanted.into_iter().collect(),
+        endpoint_id: endpoint.clone(),
+        ..AllDeliveriesFilter::default()
+    };
+    let query = format!("endpoint={of}&status={status}");
+    let found = visit.app.all_deliveries_list(&visit.list_request(&query), filter).await?;
+    let next = found
+        .next_cursor
+        .map(|cursor| format!("/console/deliveries?{query}&cursor={}", links::encoded(&cursor)));
+    visit.page(&List {
+        shell,
+        here: format!("/console/deliveries?{query}"),
+        endpoint: of.to_owned(),
+        status,
+        statuses: DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect(),
+        table: delivery::table(&found.items, &LINKS)?,
+        next,
     })
-    .await
 }
 
-async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit, &id).await).await
-}
-
-async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    submit(state, request, MANAGES, async |mut visit, form| {
-        let mutation = visit.mutation("deliveries.retry", &form);
-        match visit.app.delivery_retry(mutation, DeliveryId::named(&id), json!({})).await {
-            Ok(answer) => {
-                let sent: Value = read(&answer.body)?;
-                Ok(done(&links::record("deliveries", &member(&sent, "id")), "retried"))
-            }
-            Err(refusal) => page(visit.refused(refusal), &id).await,
+async fn retry(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let mutation = visit.mutation("deliveries.retry", &form);
+    match visit.app.delivery_retry(mutation, DeliveryId::named(&id)).await {
+        Ok(answer) => {
+            let sent: Value = read(&answer.body)?;
+            Ok(done(&links::record("deliveries", &member(&sent, "id")), "retried"))
         }
-    })
-    .await
+        Err(refusal) => page(visit.refused(refusal), &id).await,
+    }
 }
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {

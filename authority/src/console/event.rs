@@ -4,44 +4,37 @@ use authority_domain::id::{EventId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
 use serde_json::json;
 
 use super::links;
-use super::visit::{MANAGES, Outcome, Visit, done, show, submit};
+use super::visit::{MANAGES, Outcome, Visit, done};
 use crate::app::console::endpoints_of;
 use crate::app::console::order_story::EventHistory;
 use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages;
 use crate::pages::event::about;
+use crate::pages::form::Form;
 use crate::pages::view::{Cell, fact, member};
+use crate::pages::visit::{shows, submits};
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/console/events/{event}", get(event))
-        .route("/console/events/{event}/replay", post(replay))
+        .route("/console/events/{event}", shows(async |visit: Visit, id: String| page(&visit, &id).await))
+        .route("/console/events/{event}/replay", submits(MANAGES, Policy::Write, replay))
 }
 
-async fn event(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit, &id).await).await
-}
-
-async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    submit(state, request, MANAGES, async |mut visit, form| {
-        let history = visit.app.event_story(EventId::named(&id)?).await?;
-        let owner = owner(&history).ok_or_else(Refusal::internal)?;
-        let endpoint = form.text("endpoint");
-        let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
-        let mutation = visit.mutation("events.replay", &form);
-        match visit.app.event_replay(endpoints_of(&owner), mutation, EventId::named(&id), body).await {
-            Ok(_) => Ok(done(&links::record("events", &id), "replayed")),
-            Err(refusal) => page(visit.refused(refusal), &id).await,
-        }
-    })
-    .await
+async fn replay(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let history = visit.app.event_story(EventId::named(&id)?).await?;
+    let owner = owner(&history).ok_or_else(Refusal::internal)?;
+    let endpoint = form.text("endpoint");
+    let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
+    let mutation = visit.mutation("events.replay", &form);
+    match visit.app.event_replay(endpoints_of(&owner), mutation.with(body), EventId::named(&id)).await {
+        Ok(_) => Ok(done(&links::record("events", &id), "replayed")),
+        Err(refusal) => page(visit.refused(refusal), &id).await,
+    }
 }
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {

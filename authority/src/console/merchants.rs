@@ -2,23 +2,20 @@
 
 use askama::Template;
 use authority_domain::id::MerchantId;
-use authority_domain::list_filter::OrderFilter;
+use authority_domain::list_filter::{MerchantFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{Mode, Tenant};
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::get;
 use serde_json::Value;
 
 use super::links;
-use super::visit::{Outcome, Visit, show};
+use super::visit::{Outcome, Visit};
 use crate::app::amount;
-use crate::app::merchant::manage::MerchantFilter;
 use crate::http::entry::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, fact, member, time_of};
+use crate::pages::visit::shows;
 
 #[derive(Template)]
 #[template(path = "list.html")]
@@ -44,37 +41,33 @@ struct Page {
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route("/console/merchants", get(list)).route("/console/merchants/{merchant}", get(merchant))
+    Router::new().route("/console/merchants", shows(list)).route(
+        "/console/merchants/{merchant}",
+        shows(async |visit: Visit, id: String| page(&visit, &id).await),
+    )
 }
 
-async fn list(State(state): State<AppState>, request: Request) -> Response {
-    show(state, request, async |visit| {
-        let found = visit.app.merchants_list(&visit.list_request(""), MerchantFilter::default()).await?;
-        let row = |item: &String| {
-            let merchant = read(item)?;
-            let text = |name: &str| member(&merchant, name);
-            Ok(vec![
-                Cell::link(text("name"), links::record("merchants", &text("id"))),
-                Cell::text(text("slug")),
-                Cell::state(text("status")),
-                time_of(&merchant, "created_at"),
-            ])
-        };
-        let table = Table {
-            caption: "Merchants, newest first",
-            head: &["Merchant", "Slug", "Status", "Created"],
-            rows: found.items.iter().map(row).collect::<Result<_, Refusal>>()?,
-            empty: "There is no merchant yet.",
-        };
-        let next = found.next_cursor;
-        let next = next.map(|cursor| format!("/console/merchants?cursor={}", links::encoded(&cursor)));
-        visit.page(&List { shell: visit.shell.clone(), title: "Merchants", table, next })
-    })
-    .await
-}
-
-async fn merchant(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit, &id).await).await
+async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+    let found = visit.app.merchants_list(&visit.list_request(""), MerchantFilter::default()).await?;
+    let row = |item: &String| {
+        let merchant = read(item)?;
+        let text = |name: &str| member(&merchant, name);
+        Ok(vec![
+            Cell::link(text("name"), links::record("merchants", &text("id"))),
+            Cell::text(text("slug")),
+            Cell::state(text("status")),
+            time_of(&merchant, "created_at"),
+        ])
+    };
+    let table = Table {
+        caption: "Merchants, newest first",
+        head: &["Merchant", "Slug", "Status", "Created"],
+        rows: found.items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        empty: "There is no merchant yet.",
+    };
+    let next = found.next_cursor;
+    let next = next.map(|cursor| format!("/console/merchants?cursor={}", links::encoded(&cursor)));
+    visit.page(&List { shell: visit.shell.clone(), title: "Merchants", table, next })
 }
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {

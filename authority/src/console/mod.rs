@@ -1,9 +1,9 @@
 //! The operator's console: pages on the operator listener, below `/console` (contract 20).
 //!
 //! A browser signs in with an operator key (`sign_in`) and gets a session ([`crate::app::console::sessions`]). Pages
-//! and forms are those of `pages`, which this adds to: what an operator sees over all merchants. A page that
-//! reads goes through `visit::show`, a form through `visit::submit`. A form that succeeded answers with a redirect, one
-//! that was refused with its page, the refusal in words, and what was typed.
+//! and forms are those of `pages`, which this adds to: what an operator sees over all merchants. A page that reads goes
+//! through `visit::shows`, a form through `visit::submits`. A form that succeeded answers with a redirect, one that was
+//! refused with its page, the refusal in words, and what was typed.
 //!
 //! Deliberately absent: anything of its own that changes records, direct access to the store, and secrets, but for a
 //! rotated one at the moment it is made.

@@ -7,24 +7,23 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::{Mode, Tenant};
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
 use serde_json::Value;
 
 use super::links;
 use super::records::REFUNDS;
-use super::visit::{Outcome, Visit, done, show, submit};
+use super::visit::{Outcome, Visit, done};
 use crate::app::amount;
 use crate::app::console::order_story::OrderStory;
 use crate::app::live::Watched;
 use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::api_call::ApiCall;
 use crate::pages::event::{ShownEvent, shown_events};
 use crate::pages::filters;
 use crate::pages::form::{self, Form};
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, fact};
+use crate::pages::visit::{shows, submits};
 
 #[derive(Template)]
 #[template(path = "order.html")]
@@ -51,34 +50,31 @@ struct Page {
     typed_note: String,
 }
 
-type Segments = Path<(String, String, String)>;
+/// The merchant, the mode and the number in a path.
+type Segments = (String, String, String);
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/console/orders/{merchant}/{mode}/{order}", get(order))
-        .route("/console/orders/{merchant}/{mode}/{order}/refund", post(refund))
+        .route(
+            "/console/orders/{merchant}/{mode}/{order}",
+            shows(async |visit: Visit, named: Segments| page(&visit, &named, None).await),
+        )
+        .route("/console/orders/{merchant}/{mode}/{order}/refund", submits(REFUNDS, Policy::Write, refund))
 }
 
-async fn order(State(state): State<AppState>, Path(named): Segments, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit, &named, None).await).await
-}
-
-async fn refund(State(state): State<AppState>, Path(named): Segments, request: Request) -> Response {
-    submit(state, request, REFUNDS, async |mut visit, form| {
-        let (tenant, number) = parsed(&named)?;
-        let story = visit.app.order_story(tenant.clone(), number.clone(), None).await?;
-        let mutation = visit.mutation("refunds.request", &form);
-        let refunded = match refund_body(&form, &story.order.currency) {
-            Ok(body) => visit.app.refund_request_for(mutation, Ok(tenant), Ok(number), body).await,
-            Err(refusal) => Err(refusal),
-        };
-        match refunded {
-            Ok(_) => Ok(done(&links::order(&story.tenant, story.order.order_number.as_str()), "refunded")),
-            Err(refusal) => page(visit.refused(refusal), &named, Some(&form)).await,
-        }
-    })
-    .await
+async fn refund(mut visit: Visit, form: Form, named: Segments) -> Result<Outcome, Refusal> {
+    let (tenant, number) = parsed(&named)?;
+    let story = visit.app.order_story(tenant.clone(), number.clone(), None).await?;
+    let mutation = visit.mutation("refunds.request", &form);
+    let refunded = match refund_body(&form, &story.order.currency) {
+        Ok(body) => visit.app.refund_request_for(mutation.with(body), Ok(tenant), Ok(number)).await,
+        Err(refusal) => Err(refusal),
+    };
+    match refunded {
+        Ok(_) => Ok(done(&links::order(&story.tenant, story.order.order_number.as_str()), "refunded")),
+        Err(refusal) => page(visit.refused(refusal), &named, Some(&form)).await,
+    }
 }
 
 /// The body of the API's request: an empty amount asks for all that is left.
@@ -96,17 +92,13 @@ pub(super) fn refund_body(form: &Form, currency: &str) -> Result<Value, Refusal>
     Ok(form::body([("reason", Some("other".into())), ("amount", amount), ("note", note)]))
 }
 
-fn parsed((merchant, mode, number): &(String, String, String)) -> Named<(Tenant, OrderNumber)> {
+fn parsed((merchant, mode, number): &Segments) -> Named<(Tenant, OrderNumber)> {
     let named = (MerchantId::parse(merchant), Mode::parse(mode), OrderNumber::parse(number));
     let (Some(merchant_id), Some(mode), Some(number)) = named else { return Err(OrderNumber::missing()) };
     Ok((Tenant { merchant_id, livemode: mode == Mode::Live }, number))
 }
 
-async fn page(
-    visit: &Visit,
-    named: &(String, String, String),
-    typed: Option<&Form>,
-) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, named: &Segments, typed: Option<&Form>) -> Result<Outcome, Refusal> {
     let (tenant, number) = parsed(named)?;
     let before = visit.asked("before").parse().ok();
     let watched = Watched::MerchantForOperator(tenant.clone());

@@ -2,29 +2,26 @@
 
 use askama::Template;
 use authority_domain::alert::AlertStatus;
+use authority_domain::list_filter::{AlertFilter, AllPaymentsFilter};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::get;
 use serde_json::Value;
 
 use super::links::LINKS;
-use super::visit::{Outcome, Visit, show};
+use super::visit::{Outcome, Visit};
 use super::{ROOT, links};
-use crate::app::alerts::AlertFilter;
 use crate::app::amount;
 use crate::app::console::overview::Overview;
 use crate::app::lists::{List, ListRequest};
 use crate::app::live::Watched;
-use crate::app::payment::read::AllPaymentsFilter;
 use crate::http::entry::AppState;
 use crate::pages::chart::{Chart, attempts, events};
 use crate::pages::filters;
 use crate::pages::problem::{self, Problem};
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, duration, fact, member, read, time_of};
+use crate::pages::visit::shows;
 
 /// Late payments that are looked at.
 const LATE_ROWS: u16 = 100;
@@ -45,11 +42,7 @@ struct Page {
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route(ROOT, get(overview))
-}
-
-async fn overview(State(state): State<AppState>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit).await).await
+    Router::new().route(ROOT, shows(async |visit: Visit, ()| page(&visit).await))
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {

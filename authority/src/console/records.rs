@@ -7,20 +7,20 @@ use authority_domain::id::PaymentId;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
 use serde_json::Value;
 
 use super::links;
 use super::order::refund_body;
-use super::visit::{Outcome, Visit, done, show, submit};
+use super::visit::{Outcome, Visit, done};
 use crate::app::amount;
 use crate::app::console::search::ShownRecord;
 use crate::http::entry::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::filters;
+use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, fact, member, time_of};
+use crate::pages::visit::{shows, submits};
 
 /// What asks for refunds.
 pub(super) const REFUNDS: &[OperatorScope] = &[OperatorScope::ProcessorWrite];
@@ -44,35 +44,27 @@ struct Page {
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/console/records/{id}", get(record))
-        .route("/console/records/{id}/refund", post(refund))
+        .route(
+            "/console/records/{id}",
+            shows(async |visit: Visit, id: String| page(&visit, &id, [String::new(), String::new()]).await),
+        )
+        .route("/console/records/{id}/refund", submits(REFUNDS, Policy::Write, refund))
 }
 
-async fn record(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show(state, request, async |visit| page(&visit, &id, [String::new(), String::new()]).await).await
-}
-
-async fn refund(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    submit(state, request, REFUNDS, async |mut visit, form| {
-        let ShownRecord { record, .. } = find(&visit, &id).await?;
-        let mutation = visit.mutation("payments.refund", &form);
-        let refunded = match refund_body(&form, &member(&record, "currency")) {
-            Ok(body) => visit.app.refund_request_of_payment(mutation, PaymentId::named(&id), body).await,
-            Err(refusal) => Err(refusal),
-        };
-        match refunded {
-            Ok(_) => Ok(done(&links::record("records", &id), "refunded")),
-            Err(refusal) => {
-                page(
-                    visit.refused(refusal),
-                    &id,
-                    [form.text("amount").to_owned(), form.text("note").to_owned()],
-                )
+async fn refund(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let ShownRecord { record, .. } = find(&visit, &id).await?;
+    let mutation = visit.mutation("payments.refund", &form);
+    let refunded = match refund_body(&form, &member(&record, "currency")) {
+        Ok(body) => visit.app.refund_request_of_payment(mutation.with(body), PaymentId::named(&id)).await,
+        Err(refusal) => Err(refusal),
+    };
+    match refunded {
+        Ok(_) => Ok(done(&links::record("records", &id), "refunded")),
+        Err(refusal) => {
+            page(visit.refused(refusal), &id, [form.text("amount").to_owned(), form.text("note").to_owned()])
                 .await
-            }
         }
-    })
-    .await
+    }
 }
 
 async fn find(visit: &Visit, id: &str) -> Result<ShownRecord, Refusal> {

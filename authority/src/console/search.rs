@@ -3,18 +3,16 @@
 use askama::Template;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::get;
 
 use super::links;
-use super::visit::{Outcome, Visit, show};
+use super::visit::{Outcome, Visit};
 use crate::app::console::MatchedName;
 use crate::app::console::search::Found;
 use crate::http::entry::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table};
+use crate::pages::visit::shows;
 
 /// Longest text that is searched for, in bytes; longer than any name.
 const TEXT_MAX: usize = 512;
@@ -29,14 +27,10 @@ struct Page {
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route("/console/search", get(search))
+    Router::new().route("/console/search", shows(search))
 }
 
-async fn search(State(state): State<AppState>, request: Request) -> Response {
-    show(state, request, async |visit| page(visit).await).await
-}
-
-async fn page(mut visit: Visit) -> Result<Outcome, Refusal> {
+async fn search(mut visit: Visit, (): ()) -> Result<Outcome, Refusal> {
     let text = visit.asked("q").to_owned();
     let usable = !text.is_empty() && text.len() <= TEXT_MAX && !text.contains('\0');
     let found = if usable { visit.app.search(&text).await? } else { Vec::new() };

@@ -20,14 +20,15 @@ use http::StatusCode;
 use url::form_urlencoded;
 
 use super::ROOT;
-use super::visit::{Outcome, submit};
+use super::visit::Outcome;
 use crate::app::console::sessions::SignedIn;
 use crate::http::bearer;
 use crate::http::entry::{AppState, failed};
+use crate::http::rate_limit::Policy;
 use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
 use crate::pages::form::{self, Form};
 use crate::pages::shell::{Bare, Refused};
-use crate::pages::visit::request_id_of;
+use crate::pages::visit::{request_id_of, submit};
 use crate::pages::{filters, origin};
 
 /// Where to sign in.
@@ -80,7 +81,8 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
     let cookie = cookie(request.headers(), COOKIE).unwrap_or_default().to_owned();
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
-    let response = submit(state, Request::from_parts(parts, body), &[], async |visit, _| {
+    let request = Request::from_parts(parts, body);
+    let response = submit::<SignedIn, _, _>(state, request, &[], Policy::Write, async |visit, _| {
         let SignedIn { operator, .. } = &visit.who;
         visit.app.console_sign_out(&cookie, &operator.key_id, id).await?;
         Ok(Outcome::Redirect(PATH.to_owned()))

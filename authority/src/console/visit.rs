@@ -4,7 +4,6 @@ use authority_domain::audit_log::Author;
 use authority_domain::id::KeyId;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::refusal::Refusal;
-use axum::extract::Request;
 use axum::response::Response;
 use http::Uri;
 use http::request::Parts;
@@ -15,40 +14,15 @@ use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages::answer::{cookie, redirect};
-use crate::pages::form::Form;
 use crate::pages::shell::Place;
-use crate::pages::visit;
 pub(super) use crate::pages::visit::{Outcome, done};
-use crate::pages::{Presence, Site, Visitor};
+use crate::pages::{Presence, Site, Visitor, visit};
 
 /// A request of an operator.
 pub(super) type Visit = visit::Visit<SignedIn>;
 
 /// What manages endpoints and sends something again.
 pub(super) const MANAGES: &[OperatorScope] = SignedIn::MANAGES;
-
-/// Answers a request that reads.
-pub(super) async fn show<F, Fut>(state: AppState, request: Request, act: F) -> Response
-where
-    F: FnOnce(Visit) -> Fut,
-    Fut: Future<Output = Result<Outcome, Refusal>>,
-{
-    visit::show(state, request, act).await
-}
-
-/// Answers a form.
-pub(super) async fn submit<F, Fut>(
-    state: AppState,
-    request: Request,
-    scopes: &'static [OperatorScope],
-    act: F,
-) -> Response
-where
-    F: FnOnce(Visit, Form) -> Fut,
-    Fut: Future<Output = Result<Outcome, Refusal>>,
-{
-    visit::submit(state, request, scopes, Policy::Write, act).await
-}
 
 impl Visitor for SignedIn {
     type Scope = OperatorScope;

@@ -2,10 +2,9 @@
 //! the form of the request.
 //!
 //! A request comes with its [`Operation`] (see [`super::routes`]). `merchant` and `operator` run the checks that
-//! all operations share (rows 3 to 11), call the handler's function with the result, and turn its answer into a
-//! response with the headers of contract 5.4. Checks that depend on a stored record (rows 12 to 16) happen in the
-//! use case, inside its transaction. In debug builds an answer that the operation does not declare panics: a test
-//! that hits this has found a wrong description.
+//! all operations share (rows 3 to 11), call the handler's function with the result, and have [`super::reply`] turn its
+//! answer into a response. Checks that depend on a stored record (rows 12 to 16) happen in the use case, inside its
+//! transaction.
 
 use std::sync::Arc;
 
@@ -18,12 +17,9 @@ use authority_domain::refusal::Refusal;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde_json::Value;
+use http::{HeaderMap, HeaderName};
 use tokio::sync::OwnedSemaphorePermit;
 use verify_core::catalog::API_VERSION;
 
@@ -33,28 +29,26 @@ use super::brand::Brand;
 use super::client_address::client_address;
 use super::idempotency_key::{IdempotencyKey, fingerprint};
 use super::if_match;
-use super::if_none_match::{IfNoneMatch, not_modified};
+use super::if_none_match::IfNoneMatch;
 use super::live::Live;
-use super::operation::{Access, BodyRule, Content, Operation};
-use super::page::Page;
+use super::operation::{Access, BodyRule, Operation};
 use super::pages_at_once::PagesAtOnce;
 use super::path::Names;
 use super::problem::Problem;
 use super::query::Query;
 use super::rate_limit::{Failure, Policy, RateLimitStatus, RateLimiter};
+use super::reply::{Holder, Reply, refused, respond};
 use super::request_id::RequestId;
 use super::server::PeerAddress;
 use super::trace_context::RequestTrace;
 use super::unsent::Unsent;
 use crate::app::access::{Caller, Operator};
 use crate::app::figures::RecentFigures;
-use crate::app::lists::List;
-use crate::app::{self, Answer, App, Mutation};
+use crate::app::{self, App, Mutation};
 use crate::config::TrustedProxies;
 use crate::metrics::Metrics;
 
-const SERVICE_VERSION: HeaderName = HeaderName::from_static("service-version");
-const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+pub(super) const SERVICE_VERSION: HeaderName = HeaderName::from_static("service-version");
 
 /// The state that the handlers of both APIs share.
 #[derive(Clone)]
@@ -145,7 +139,7 @@ impl Actor for Operator {
 impl<C: Actor> AuthorizedRequest<C> {
     /// Rows 10 and 11 for an operation that writes: no parameters, readable JSON; also returns what identifies the
     /// logical write.
-    pub(super) fn write(self) -> Result<(C, Mutation, Value), Refusal> {
+    pub(super) fn write(self) -> Result<(C, Mutation), Refusal> {
         let canonical_query = self.query.canonical().to_owned();
         self.query.finish()?;
         let body = match self.operation.body_rule() {
@@ -172,28 +166,9 @@ impl<C: Actor> AuthorizedRequest<C> {
             idempotency,
             if_match: self.if_match,
             author: self.who.author(),
+            body,
         };
-        Ok((self.who, mutation, body))
-    }
-}
-
-/// The result of a handler's function.
-pub(super) enum Reply {
-    /// A record or a result.
-    Answer(Answer),
-    /// A page.
-    List(List),
-}
-
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        Self::Answer(answer)
-    }
-}
-
-impl From<List> for Reply {
-    fn from(list: List) -> Self {
-        Self::List(list)
+        Ok((self.who, mutation))
     }
 }
 
@@ -269,12 +244,6 @@ async fn page_turn(
     Ok(Some(turn))
 }
 
-/// The credential that an answer counts against until it is read.
-struct Holder<'a> {
-    unsent: &'a Arc<Unsent>,
-    key: &'a KeyId,
-}
-
 /// The operation of the route that matched.
 fn operation_of(parts: &Parts) -> Option<&'static Operation> {
     parts.extensions.get::<&'static Operation>().copied()
@@ -283,48 +252,6 @@ fn operation_of(parts: &Parts) -> Option<&'static Operation> {
 /// The answer of a handler that was added without an operation; [`super::routes::Routes`] has no way to do so.
 fn undescribed() -> Response {
     Problem(Refusal::internal()).into_response()
-}
-
-fn respond(
-    operation: &Operation,
-    outcome: Result<(Reply, Option<OwnedSemaphorePermit>), Refusal>,
-    has: &IfNoneMatch,
-    holder: &Holder<'_>,
-) -> Response {
-    // The page's permit is released once its answer is counted.
-    let granted = outcome.and_then(|(reply, _page)| {
-        debug_assert!(declares(operation, &reply), "{} answers what it does not declare", operation.name);
-        let hold = |answer| holder.unsent.hold(holder.key, answer, operation.verb.writes());
-        into_response(reply, has, hold)
-    });
-    let mut response = granted.unwrap_or_else(|refusal| refused(operation, refusal));
-    response.headers_mut().insert(SERVICE_VERSION, HeaderValue::from_static(API_VERSION));
-    response
-}
-
-fn refused(operation: &Operation, refusal: Refusal) -> Response {
-    debug_assert!(
-        operation.may_answer(refusal.code),
-        "{} answers {}, which it does not declare",
-        operation.name,
-        refusal.code
-    );
-    Problem(refusal).into_response()
-}
-
-/// Whether one of the operation's answers is of this kind.
-fn declares(operation: &Operation, reply: &Reply) -> bool {
-    operation.answers.iter().any(|declared| match (reply, declared.content) {
-        (Reply::Answer(answer), Content::Record(_)) => {
-            declared.status == answer.status
-                && declared.tagged == answer.version.is_some()
-                && declared.located == answer.location.is_some()
-                && (!declared.conditional || !answer.volatile)
-        }
-        (Reply::List(list), Content::Page(_)) => list.resume_cursor.is_none(),
-        (Reply::List(list), Content::Feed(_)) => list.resume_cursor.is_some(),
-        _ => false,
-    })
 }
 
 type Limited = (RateLimitStatus, Result<(), Refusal>);
@@ -410,47 +337,4 @@ fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::new(ErrorCode::UnsupportedApiVersion, "Service-Version names no supported version.")
         .param("Service-Version")
         .with("supported", vec![API_VERSION]))
-}
-
-fn into_response(
-    reply: Reply,
-    has: &IfNoneMatch,
-    hold: impl FnOnce(Bytes) -> Result<Bytes, Refusal>,
-) -> Result<Response, Refusal> {
-    match reply {
-        Reply::Answer(mut answer) => {
-            let same = !answer.volatile && answer.version.is_some_and(|version| has.names(version));
-            let body = hold(std::mem::take(&mut answer.body).into())?;
-            let response = answered(answer, body);
-            Ok(if same { not_modified(response) } else { response })
-        }
-        Reply::List(list) => {
-            let List { items, next_cursor, resume_cursor } = list;
-            Ok(json(hold(Page { items, next_cursor, resume_cursor }.into_json())?))
-        }
-    }
-}
-
-fn json(body: Bytes) -> Response {
-    let mut response = Response::new(Body::from(body));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-fn answered(answer: Answer, body: Bytes) -> Response {
-    let mut response = json(body);
-    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
-    let headers = response.headers_mut();
-    if let Some(version) = answer.version
-        && let Ok(tag) = HeaderValue::try_from(format!("\"{version}\""))
-    {
-        headers.insert(ETAG, tag);
-    }
-    if let Some(location) = answer.location.and_then(|location| HeaderValue::try_from(location).ok()) {
-        headers.insert(LOCATION, location);
-    }
-    if answer.replayed {
-        headers.insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
-    }
-    response
 }

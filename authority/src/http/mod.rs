@@ -30,6 +30,7 @@ mod path;
 pub mod problem;
 pub mod query;
 pub mod rate_limit;
+mod reply;
 pub mod request_id;
 pub mod routes;
 pub mod sandbox;

@@ -6,18 +6,18 @@
 
 use std::sync::Arc;
 
+use authority_domain::list_filter::ListFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
 use axum::routing::on;
-use serde_json::Value;
 
-use super::entry::{Act, Actor, AppState, AuthorizedRequest, Reply};
+use super::entry::{Act, Actor, AppState, AuthorizedRequest};
 use super::list_query::list_request;
 use super::operation::Operation;
 use super::path::FromPath;
-use super::query::Query;
+use super::reply::Reply;
 use crate::app::lists::{List, ListRequest};
 use crate::app::{Answer, App, Mutation};
 
@@ -73,24 +73,19 @@ impl Routes {
         })
     }
 
-    /// Adds a list, narrowed by what `filter` reads. Its cursors are bound to that, and to the record that it is below.
+    /// Adds a list, narrowed by its filter. Its cursors are bound to that, and to the record that it is below.
     #[must_use]
-    pub(super) fn list<C, P, W, F, Fut>(
-        self,
-        operation: &'static Operation,
-        filter: impl Fn(&mut Query) -> Result<W, Refusal> + Clone + Send + Sync + 'static,
-        act: F,
-    ) -> Self
+    pub(super) fn list<C, P, W, F, Fut>(self, operation: &'static Operation, act: F) -> Self
     where
         C: Actor,
         P: FromPath,
-        W: Send + 'static,
+        W: ListFilter,
         F: Fn(App, C, P, ListRequest, W) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<List, Refusal>> + Send + 'static,
     {
         self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
             let names = P::from_path(&mut request.names)?;
-            let filter = filter(&mut request.query)?;
+            let filter = W::read(&mut request.query)?;
             let list = list_request(request.query, operation, names.parent())?;
             act(app, request.who, names, list, filter).await.map(Reply::from)
         })
@@ -102,13 +97,13 @@ impl Routes {
     where
         C: Actor,
         P: FromPath,
-        F: Fn(App, C, Mutation, P, Value) -> Fut + Clone + Send + Sync + 'static,
+        F: Fn(App, C, Mutation, P) -> Fut + Clone + Send + Sync + 'static,
         Fut: Future<Output = Result<Answer, Refusal>> + Send + 'static,
     {
         self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
             let names = P::from_path(&mut request.names)?;
-            let (who, mutation, body) = request.write()?;
-            act(app, who, mutation, names, body).await.map(Reply::from)
+            let (who, mutation) = request.write()?;
+            act(app, who, mutation, names).await.map(Reply::from)
         })
     }
 

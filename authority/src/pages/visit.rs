@@ -8,10 +8,13 @@ use authority_domain::event::cause::TraceParent;
 use authority_domain::id::RequestId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
 use http::StatusCode;
 use http::request::Parts;
+use serde::de::DeserializeOwned;
+use serde_json::json;
 use subtle::ConstantTimeEq;
 use url::form_urlencoded;
 
@@ -57,7 +60,7 @@ pub(crate) enum Outcome {
 }
 
 /// Answers a request that reads.
-pub(crate) async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
+async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     W: Visitor,
     F: FnOnce(Visit<W>) -> Fut,
@@ -68,8 +71,7 @@ where
     match enter::<W>(&state, &parts, W::READS, Policy::Read, presence(&parts)).await {
         Ok(visit) => {
             let who = visit.who.clone();
-            let turn = state.pages.turn(who.client()).await;
-            let outcome = match turn {
+            let outcome = match state.pages.turn(who.client()).await {
                 Ok(_turn) => act(visit).await,
                 Err(refusal) => Err(refusal),
             };
@@ -108,8 +110,37 @@ where
         return foreign_form::<W>(&state, &id);
     }
     let who = visit.who.clone();
-    let outcome = act(visit, form).await;
-    answered(&state, outcome, &who, true, &id)
+    answered(&state, act(visit, form).await, &who, true, &id)
+}
+
+/// A page, for the router: what `act` makes of a visit and the names in the path.
+pub(crate) fn shows<W, N, F, Fut>(act: F) -> MethodRouter<AppState>
+where
+    W: Visitor,
+    N: DeserializeOwned + Send + 'static,
+    F: Fn(Visit<W>, N) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
+{
+    get(move |State(state): State<AppState>, Path(names): Path<N>, request: Request| {
+        show(state, request, move |visit| act(visit, names))
+    })
+}
+
+/// A form, for the router, which [`submit`] checks.
+pub(crate) fn submits<W, N, F, Fut>(
+    scopes: &'static [W::Scope],
+    policy: Policy,
+    act: F,
+) -> MethodRouter<AppState>
+where
+    W: Visitor,
+    N: DeserializeOwned + Send + 'static,
+    F: Fn(Visit<W>, Form, N) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
+{
+    post(async move |State(state): State<AppState>, Path(names): Path<N>, request: Request| {
+        submit(state, request, scopes, policy, move |visit, form| act(visit, form, names)).await
+    })
 }
 
 /// A path of the site where there is nothing.
@@ -200,8 +231,7 @@ impl<W: Visitor> Visit<W> {
 
     /// The same where it is known only afterwards what the page is about: it is asked for once more by itself.
     pub(crate) fn following_late(&self, stream: String) -> Shell {
-        let live = self.reads.then(|| Live { stream, seen: String::new() });
-        self.shell.clone().with(live)
+        self.shell.clone().with(self.reads.then(|| Live { stream, seen: String::new() }))
     }
 
     /// Whether the visitor has any of these scopes, so that a page shows only what it may see and send.
@@ -218,6 +248,7 @@ impl<W: Visitor> Visit<W> {
             idempotency: form.idempotency(&self.path),
             if_match: form.version().map(IfMatch::Version),
             author: Some(self.who.author()),
+            body: json!({}),
         }
     }
 

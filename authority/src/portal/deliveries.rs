@@ -3,23 +3,21 @@
 use askama::Template;
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{DeliveryId, EndpointId};
-use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::list_filter::{DeliveryFilter, EndpointFilter};
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{LINKS, Visit, following};
 use crate::app::lists::ListRequest;
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
+use crate::pages::form::Form;
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, read};
-use crate::pages::visit::{Outcome, done, show, submit};
+use crate::pages::visit::{Outcome, done, shows, submits};
 use crate::pages::{self, Visitor as _, filters};
 
 /// Endpoints to choose from; those of a merchant with more have a link to their deliveries on their own pages.
@@ -43,53 +41,55 @@ struct List {
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/portal/deliveries", get(list))
-        .route("/portal/deliveries/{delivery}", get(one))
-        .route("/portal/deliveries/{delivery}/retry", post(retry))
+        .route("/portal/deliveries", shows(list))
+        .route(
+            "/portal/deliveries/{delivery}",
+            shows(async |visit: Visit, id: String| page(&visit, &id).await),
+        )
+        .route(
+            "/portal/deliveries/{delivery}/retry",
+            submits(PortalVisitor::MANAGES, Policy::Delivery, retry),
+        )
 }
 
-async fn list(State(state): State<AppState>, request: Request) -> Response {
-    show::<PortalVisitor, _, _>(state, request, async |visit| {
-        let caller = &visit.who.caller;
-        caller.check_scope(PortalVisitor::MANAGES)?;
-        let shell = following(&visit).await?;
-        let newest = ListRequest { limit: CHOICES, cursor: None, filter: String::new() };
-        let known = visit.app.endpoints_list(caller, &newest, Vec::new()).await?;
-        let endpoints = known.items.iter().map(|item| choice(item)).collect::<Result<Vec<_>, _>>()?;
-        let asked = visit.asked("endpoint");
-        let first = endpoints.first().map_or("", |(id, _)| id.as_str());
-        let endpoint = if asked.is_empty() { first } else { asked }.to_owned();
-        let status = DeliveryStatus::parse(visit.asked("status")).map_or("", |status| status.as_str());
-        let here = format!("/portal/deliveries?endpoint={}&status={status}", encoded(&endpoint));
-        let found = deliveries(&visit, &endpoint, status).await?;
-        let (items, cursor) = found.map_or_else(Default::default, |found| (found.items, found.next_cursor));
-        visit.page(&List {
-            shell,
-            endpoint,
-            endpoints,
-            status,
-            statuses: DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect(),
-            next: cursor.map(|cursor| format!("{here}&cursor={}", encoded(&cursor))),
-            here,
-            table: pages::delivery::table(&items, &LINKS)?,
-        })
+async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+    let caller = &visit.who.caller;
+    caller.check_scope(PortalVisitor::MANAGES)?;
+    let shell = following(&visit).await?;
+    let newest = ListRequest { limit: CHOICES, cursor: None, filter: String::new() };
+    let known = visit.app.endpoints_list(caller, &newest, EndpointFilter::default()).await?;
+    let endpoints = known.items.iter().map(|item| choice(item)).collect::<Result<Vec<_>, _>>()?;
+    let asked = visit.asked("endpoint");
+    let first = endpoints.first().map_or("", |(id, _)| id.as_str());
+    let endpoint = if asked.is_empty() { first } else { asked }.to_owned();
+    let wanted = DeliveryStatus::parse(visit.asked("status"));
+    let status = wanted.map_or("", |status| status.as_str());
+    let here = format!("/portal/deliveries?endpoint={}&status={status}", encoded(&endpoint));
+    let found = deliveries(&visit, &endpoint, wanted).await?;
+    let (items, cursor) = found.map_or_else(Default::default, |found| (found.items, found.next_cursor));
+    visit.page(&List {
+        shell,
+        endpoint,
+        endpoints,
+        status,
+        statuses: DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect(),
+        next: cursor.map(|cursor| format!("{here}&cursor={}", encoded(&cursor))),
+        here,
+        table: pages::delivery::table(&items, &LINKS)?,
     })
-    .await
 }
 
 /// The page of the list; `None` when the merchant has no endpoint.
 async fn deliveries(
     visit: &Visit,
     endpoint: &str,
-    status: &str,
+    wanted: Option<DeliveryStatus>,
 ) -> Result<Option<crate::app::lists::List>, Refusal> {
     if endpoint.is_empty() {
         return Ok(None);
     }
-    let filter = DeliveryFilter {
-        status: Some(status.to_owned()).filter(|status| !status.is_empty()).into_iter().collect(),
-        ..DeliveryFilter::default()
-    };
+    let filter = DeliveryFilter { status: wanted.into_iter().collect(), ..DeliveryFilter::default() };
+    let status = wanted.map_or("", |status| status.as_str());
     let request = visit.list_request(&format!("{endpoint} {status}"));
     let id = EndpointId::named(endpoint);
     visit.app.deliveries_list(&visit.who.caller, id, &request, filter).await.map(Some)
@@ -100,10 +100,6 @@ fn choice(item: &str) -> Result<(String, String), Refusal> {
     Ok((member(&endpoint, "id"), member(&endpoint, "url")))
 }
 
-async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show::<PortalVisitor, _, _>(state, request, async |visit| page(&visit, &id).await).await
-}
-
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
@@ -112,17 +108,14 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     pages::delivery::page(visit, shell, &found.delivery, &found.attempts, Vec::new())
 }
 
-async fn retry(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    let act = async |mut visit: Visit, form: pages::form::Form| {
-        let mutation = visit.mutation("deliveries.retry", &form);
-        let id = DeliveryId::named(&id);
-        match visit.app.delivery_retry_own(&visit.who.caller, mutation, id.clone(), json!({})).await {
-            Ok(answer) => {
-                let sent: Value = read(&answer.body)?;
-                Ok(done(&LINKS.record("deliveries", &member(&sent, "id")), "retried"))
-            }
-            Err(refusal) => page(visit.refused(refusal), id.as_ref().map_or("", DeliveryId::as_str)).await,
+async fn retry(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let mutation = visit.mutation("deliveries.retry", &form);
+    let id = DeliveryId::named(&id);
+    match visit.app.delivery_retry_own(&visit.who.caller, mutation, id.clone()).await {
+        Ok(answer) => {
+            let sent: Value = read(&answer.body)?;
+            Ok(done(&LINKS.record("deliveries", &member(&sent, "id")), "retried"))
         }
-    };
-    submit(state, request, PortalVisitor::MANAGES, Policy::Delivery, act).await
+        Err(refusal) => page(visit.refused(refusal), id.as_ref().map_or("", DeliveryId::as_str)).await,
+    }
 }

@@ -7,9 +7,6 @@ use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
 use serde_json::{Value, json};
 
 use super::{LINKS, Visit, endpoints, following};
@@ -23,7 +20,7 @@ use crate::pages::endpoint::{self, EndpointView, KeepsEndpoints, ROWS, ShownEndp
 use crate::pages::form::{self, Form};
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, read};
-use crate::pages::visit::{Outcome, show};
+use crate::pages::visit::{Outcome, shows, submits};
 use crate::pages::{Visitor as _, delivery, filters};
 
 #[derive(Template)]
@@ -38,10 +35,16 @@ struct Page {
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/portal/endpoints/{endpoint}", get(one))
-        .route("/portal/endpoints/{endpoint}/change", post(change))
-        .route("/portal/endpoints/{endpoint}/disable", post(disable))
-        .route("/portal/endpoints/{endpoint}/enable", post(enable))
+        .route(
+            "/portal/endpoints/{endpoint}",
+            shows(async |visit: Visit, id: String| PortalVisitor::endpoint_page(&visit, &id, None).await),
+        )
+        .route("/portal/endpoints/{endpoint}/change", submits(PortalVisitor::MANAGES, Policy::Write, change))
+        .route(
+            "/portal/endpoints/{endpoint}/disable",
+            submits(PortalVisitor::MANAGES, Policy::Write, disable),
+        )
+        .route("/portal/endpoints/{endpoint}/enable", submits(PortalVisitor::MANAGES, Policy::Write, enable))
         .merge(endpoint::routes::<PortalVisitor>())
 }
 
@@ -87,15 +90,8 @@ impl KeepsEndpoints for PortalVisitor {
     }
 }
 
-async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show::<PortalVisitor, _, _>(state, request, async |visit| {
-        PortalVisitor::endpoint_page(&visit, &id, None).await
-    })
-    .await
-}
-
-async fn change(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    act::<PortalVisitor, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         let body = form::body([
             ("url", Some(form.text("url").into())),
             ("enabled_events", Some(endpoints::events(form))),
@@ -106,15 +102,15 @@ async fn change(State(state): State<AppState>, Path(id): Path<String>, request: 
     .await
 }
 
-async fn disable(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    act::<PortalVisitor, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         patched(visit, form, &shown, json!({ "status": EndpointStatus::Disabled }), "disabled").await
     })
     .await
 }
 
-async fn enable(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    act::<PortalVisitor, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         patched(visit, form, &shown, json!({ "status": EndpointStatus::Enabled }), "enabled").await
     })
     .await
@@ -130,7 +126,7 @@ async fn patched(
 ) -> Result<&'static str, Refusal> {
     let mutation = visit.mutation("endpoints.change", form);
     let id = Ok(shown.endpoint.id.clone());
-    let answer = visit.app.endpoint_change(&visit.who.caller, mutation, id, body).await?;
+    let answer = visit.app.endpoint_change(&visit.who.caller, mutation.with(body), id).await?;
     let same = answer.version == Some(shown.endpoint.resource_version);
     Ok(if same && !answer.replayed { "unchanged" } else { what })
 }

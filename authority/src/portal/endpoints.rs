@@ -1,25 +1,24 @@
 //! The merchant's endpoints: the list, and a new one, whose secret is shown once.
 
 use askama::Template;
+use authority_domain::list_filter::EndpointFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::get;
 use serde_json::Value;
 
 use super::{LINKS, Visit};
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
+use crate::pages::Visitor as _;
 use crate::pages::endpoint::actions::secret_page;
 use crate::pages::endpoint::kept;
+use crate::pages::filters;
 use crate::pages::form::{self, Form};
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, read, time_of};
-use crate::pages::visit::{Outcome, show, submit};
-use crate::pages::{Visitor as _, filters};
+use crate::pages::visit::{Outcome, shows, submits};
 
 const PATH: &str = "/portal/endpoints";
 
@@ -36,17 +35,20 @@ struct Page {
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route(PATH, get(list).post(create))
-}
-
-async fn list(State(state): State<AppState>, request: Request) -> Response {
-    show::<PortalVisitor, _, _>(state, request, async |visit| page(&visit, None).await).await
+    Router::new().route(
+        PATH,
+        shows(async |visit: Visit, ()| page(&visit, None).await).merge(submits(
+            PortalVisitor::MANAGES,
+            Policy::Write,
+            create,
+        )),
+    )
 }
 
 async fn page(visit: &Visit, typed: Option<&Form>) -> Result<Outcome, Refusal> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
-    let found = visit.app.endpoints_list(caller, &visit.list_request(""), Vec::new()).await?;
+    let found = visit.app.endpoints_list(caller, &visit.list_request(""), EndpointFilter::default()).await?;
     visit.page(&Page {
         shell: visit.shell.clone(),
         table: table(&found.items)?,
@@ -78,20 +80,17 @@ fn table(items: &[String]) -> Result<Table, Refusal> {
     })
 }
 
-async fn create(State(state): State<AppState>, request: Request) -> Response {
-    let act = async |mut visit: Visit, form: Form| {
-        let mutation = visit.mutation("endpoints.create", &form);
-        let body = form::body([
-            ("url", Some(form.text("url").into())),
-            ("enabled_events", Some(events(&form))),
-            ("description", form.given("description")),
-        ]);
-        match visit.app.endpoint_create(&visit.who.caller, mutation, body).await {
-            Ok(answer) => secret_page(&visit, &answer, "created"),
-            Err(refusal) => page(visit.refused(refusal), Some(&form)).await,
-        }
-    };
-    submit(state, request, PortalVisitor::MANAGES, Policy::Write, act).await
+async fn create(mut visit: Visit, form: Form, (): ()) -> Result<Outcome, Refusal> {
+    let mutation = visit.mutation("endpoints.create", &form);
+    let body = form::body([
+        ("url", Some(form.text("url").into())),
+        ("enabled_events", Some(events(&form))),
+        ("description", form.given("description")),
+    ]);
+    match visit.app.endpoint_create(&visit.who.caller, mutation.with(body)).await {
+        Ok(answer) => secret_page(&visit, &answer, "created"),
+        Err(refusal) => page(visit.refused(refusal), Some(&form)).await,
+    }
 }
 
 /// The event types that were typed, between blanks or commas.

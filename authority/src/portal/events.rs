@@ -5,9 +5,6 @@ use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
 use serde_json::{Value, json};
 use verify_core::catalog::EventType;
 
@@ -16,10 +13,11 @@ use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
+use crate::pages::form::Form;
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, fact, member, read, time_of};
-use crate::pages::visit::{Outcome, done, show, submit};
+use crate::pages::visit::{Outcome, done, shows, submits};
 use crate::pages::{self, Visitor as _, filters};
 
 #[derive(Template)]
@@ -37,30 +35,25 @@ struct List {
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/portal/events", get(list))
-        .route("/portal/events/{event}", get(event))
-        .route("/portal/events/{event}/replay", post(replay))
+        .route("/portal/events", shows(list))
+        .route("/portal/events/{event}", shows(async |visit: Visit, id: String| page(&visit, &id).await))
+        .route("/portal/events/{event}/replay", submits(PortalVisitor::MANAGES, Policy::Delivery, replay))
 }
 
-async fn list(State(state): State<AppState>, request: Request) -> Response {
-    show::<PortalVisitor, _, _>(state, request, async |visit| {
-        visit.who.check_scope(EVENTS)?;
-        let shell = following(&visit).await?;
-        let asked = visit.asked("type");
-        let kinds = EventType::ALL.map(|kind| kind.as_str());
-        let kind = kinds.into_iter().find(|kind| *kind == asked).unwrap_or_default();
-        let filter = EventFilter {
-            types: Some(kind.to_owned()).filter(|kind| !kind.is_empty()).into_iter().collect(),
-            ..EventFilter::default()
-        };
-        let tenant = visit.who.caller.tenant.clone();
-        let found = visit.app.stream_list(&visit.list_request(kind), tenant, filter).await?;
-        let here = format!("/portal/events?type={kind}");
-        let next = found.next_cursor.map(|cursor| format!("{here}&cursor={}", encoded(&cursor)));
-        let table = table(&found.items)?;
-        visit.page(&List { shell, kind, kinds: kinds.into(), here, table, next })
-    })
-    .await
+async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+    visit.who.check_scope(EVENTS)?;
+    let shell = following(&visit).await?;
+    let asked = visit.asked("type");
+    let kinds = EventType::ALL.map(|kind| kind.as_str());
+    let wanted = EventType::parse(asked);
+    let kind = wanted.map_or("", EventType::as_str);
+    let filter = EventFilter { types: wanted.into_iter().collect(), ..EventFilter::default() };
+    let tenant = visit.who.caller.tenant.clone();
+    let found = visit.app.stream_list(&visit.list_request(kind), tenant, filter).await?;
+    let here = format!("/portal/events?type={kind}");
+    let next = found.next_cursor.map(|cursor| format!("{here}&cursor={}", encoded(&cursor)));
+    let table = table(&found.items)?;
+    visit.page(&List { shell, kind, kinds: kinds.into(), here, table, next })
 }
 
 fn table(items: &[String]) -> Result<Table, Refusal> {
@@ -85,10 +78,6 @@ fn table(items: &[String]) -> Result<Table, Refusal> {
     })
 }
 
-async fn event(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show::<PortalVisitor, _, _>(state, request, async |visit| page(&visit, &id).await).await
-}
-
 async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     visit.who.check_scope(EVENTS)?;
     let caller = &visit.who.caller;
@@ -100,15 +89,12 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     pages::event::page(visit, shell, &history, &caller.tenant, more, sees_fates)
 }
 
-async fn replay(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    let act = async |mut visit: Visit, form: pages::form::Form| {
-        let endpoint = form.text("endpoint");
-        let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
-        let mutation = visit.mutation("events.replay", &form);
-        match visit.app.event_replay(&visit.who.caller, mutation, EventId::named(&id), body).await {
-            Ok(_) => Ok(done(&LINKS.record("events", &id), "replayed")),
-            Err(refusal) => page(visit.refused(refusal), &id).await,
-        }
-    };
-    submit(state, request, PortalVisitor::MANAGES, Policy::Delivery, act).await
+async fn replay(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let endpoint = form.text("endpoint");
+    let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
+    let mutation = visit.mutation("events.replay", &form);
+    match visit.app.event_replay(&visit.who.caller, mutation.with(body), EventId::named(&id)).await {
+        Ok(_) => Ok(done(&LINKS.record("events", &id), "replayed")),
+        Err(refusal) => page(visit.refused(refusal), &id).await,
+    }
 }

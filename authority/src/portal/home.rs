@@ -6,20 +6,18 @@ use authority_domain::endpoint::{Endpoint, EndpointStatus, HealthState};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::get;
 
 use super::visitor::EVENTS;
 use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::entry::AppState;
+use crate::pages::Visitor as _;
 use crate::pages::chart::{Chart, events, percentile};
+use crate::pages::filters;
 use crate::pages::problem::{self, Problem};
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, duration, fact};
-use crate::pages::visit::{Outcome, show};
-use crate::pages::{Visitor as _, filters};
+use crate::pages::visit::{Outcome, shows};
 
 /// Problems on the page; a merchant with more has them in the list of endpoints.
 const PROBLEMS_MAX: usize = 20;
@@ -47,11 +45,7 @@ struct Health {
 
 /// The route.
 pub(super) fn routes() -> Router<AppState> {
-    Router::new().route(LINKS.root, get(home))
-}
-
-async fn home(State(state): State<AppState>, request: Request) -> Response {
-    show::<PortalVisitor, _, _>(state, request, async |visit| page(&visit).await).await
+    Router::new().route(LINKS.root, shows(async |visit: Visit, ()| page(&visit).await))
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {

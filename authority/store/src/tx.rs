@@ -17,24 +17,20 @@ pub use crate::sql::event::retention::OldEvent;
 pub use crate::sql::event::{StreamPosition, StreamRange};
 pub use crate::sql::idempotency::{IdempotencyRecord, KeyScope, MadeUnderKey};
 pub use crate::sql::inspect::{InspectedOrders, InspectedPayments};
-pub use crate::sql::merchant::MerchantFilter;
 pub use crate::sql::merchant::access::OperatorKeyRecord;
 pub use crate::sql::merchant::owners::OwnedRecord;
 pub use crate::sql::merchant::portal_sessions::FoundPortalSession;
-pub use crate::sql::operator::alerts::AlertFilter;
-pub use crate::sql::operator::audit::{AuditFilter, Written};
+pub use crate::sql::operator::audit::Written;
 pub use crate::sql::operator::console_sessions::ConsoleSession;
 pub use crate::sql::operator::figures::QueueFigures;
-pub use crate::sql::operator::reads::{
-    AllDeliveriesFilter, Backlog, FoundDelivery, FoundEndpoint, Outbox, OutboxFigures,
-};
+pub use crate::sql::operator::reads::{Backlog, FoundDelivery, FoundEndpoint, Outbox, OutboxFigures};
 pub use crate::sql::operator::search::{FoundRecord, MatchedName, NamedRecord};
 pub use crate::sql::order::story::HourFigures;
 pub use crate::sql::order::{PendingLimit, PendingOrder};
 pub use crate::sql::partner::orders::SeenOrder;
 pub use crate::sql::partner::shares::SharePositions;
+pub use crate::sql::payment::FoundPayment;
 pub use crate::sql::payment::processor_reports::{KnownMessage, MessageId, ProcessorMessage};
-pub use crate::sql::payment::{AllPaymentsFilter, FoundPayment};
 pub use crate::sql::refund::FoundRefund;
 pub use crate::sql::transaction::Tx;
 pub use crate::sql::transaction::prefetch::{FirstRead, Prefetch};

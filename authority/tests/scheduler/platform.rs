@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use authority::app::alerts::AlertFilter;
 use authority::app::lists::ListRequest;
 use authority::app::{App, Mutation};
 use authority::clock::Clock;
@@ -14,7 +13,7 @@ use authority::dice::{Dice, SystemDice};
 use authority::service::{migrate_store, open_app};
 use authority_domain::alert::AlertStatus;
 use authority_domain::id::{MerchantId, PaymentId, RequestId};
-use authority_domain::list_filter::EventFilter;
+use authority_domain::list_filter::{AlertFilter, EventFilter};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::tx::{Page, Tx};
@@ -118,7 +117,7 @@ impl Platform {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let slug = format!("shop-{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let body = json!({"slug": slug, "name": slug, "default_currency": "USD", "settings": settings});
-        let made = read(&self.app.merchant_create(mutation(), body).await.unwrap().body);
+        let made = read(&self.app.merchant_create(mutation().with(body)).await.unwrap().body);
         let merchant_id = MerchantId::parse(made["id"].as_str().unwrap()).unwrap();
         Tenant { merchant_id, livemode: false }
     }
@@ -126,7 +125,7 @@ impl Platform {
     /// Opens a checkout of 10.00 USD.
     pub(crate) async fn open_checkout(&self, shop: &Tenant, more: &Value) -> Value {
         let body = with(more, basket());
-        read(&self.app.checkout_open(mutation(), Ok(shop.clone()), body).await.unwrap().body)
+        read(&self.app.checkout_open(mutation().with(body), Ok(shop.clone())).await.unwrap().body)
     }
 
     /// Takes in an order of 10.00 USD.
@@ -137,7 +136,7 @@ impl Platform {
             let id = format!("{}:{}", shop.merchant_id, payment["processor_event_id"]);
             payment["processor_event_id"] = json!(id);
         }
-        read(&self.app.order_ingest(mutation(), Ok(shop.clone()), body).await.unwrap().body)
+        read(&self.app.order_ingest(mutation().with(body), Ok(shop.clone())).await.unwrap().body)
     }
 
     /// Starts a payment of a checkout.
@@ -146,14 +145,14 @@ impl Platform {
         body.as_object_mut().unwrap().remove("status");
         body["checkout_id"] = checkout["id"].clone();
         body["currency"] = json!("USD");
-        read(&self.app.payment_start(mutation(), Ok(shop.clone()), body).await.unwrap().body)
+        read(&self.app.payment_start(mutation().with(body), Ok(shop.clone())).await.unwrap().body)
     }
 
     /// Reports on a payment.
     pub(crate) async fn report(&self, payment: &Value, status: &str) -> Result<Value, Refusal> {
         let id = payment["id"].as_str().unwrap();
         let body = json!({"status": status, "processor_event_id": format!("{status}:{id}")});
-        let answer = self.app.payment_report(mutation(), PaymentId::named(id), body).await?;
+        let answer = self.app.payment_report(mutation().with(body), PaymentId::named(id)).await?;
         Ok(read(&answer.body))
     }
 
@@ -202,7 +201,15 @@ fn with(more: &Value, mut body: Value) -> Value {
 
 fn mutation() -> Mutation {
     let request_id = RequestId::from_store("req_00000000000000000000000000".to_owned());
-    Mutation { operation: "tests", request_id, trace: None, idempotency: None, if_match: None, author: None }
+    Mutation {
+        operation: "tests",
+        request_id,
+        trace: None,
+        idempotency: None,
+        if_match: None,
+        author: None,
+        body: json!({}),
+    }
 }
 
 fn read(text: &str) -> Value {

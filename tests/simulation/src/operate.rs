@@ -11,7 +11,7 @@ use authority_domain::id::RequestId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use rand::RngExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::journal::{Violation, hold};
 use crate::judge::short;
@@ -77,6 +77,7 @@ impl World {
             idempotency: None,
             if_match: None,
             author: (by == By::Operator).then_some(Author::CommandLine),
+            body: json!({}),
         }
     }
 

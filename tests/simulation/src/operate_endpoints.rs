@@ -45,7 +45,7 @@ impl World {
         let (url, filters) = (self.new_url(), self.any_filters());
         let body = json!({ "url": url, "enabled_events": filters });
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.endpoint_create(&caller, mutation, body).await;
+        let answered = self.app.endpoint_create(&caller, mutation.with(body)).await;
         let Some(made) = self.as_expected("creation", &url, answered, None)? else { return Ok(()) };
         let endpoint = Endpoint::new(merchant, url, filters, member(&made, "secret"));
         self.model.endpoints.insert(member(&made, "id"), endpoint);
@@ -65,7 +65,8 @@ impl World {
             body["overlap_seconds"] = json!(overlap_s);
         }
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.endpoint_rotate_secret(&caller, mutation, EndpointId::named(&id), body).await;
+        let answered =
+            self.app.endpoint_rotate_secret(&caller, mutation.with(body), EndpointId::named(&id)).await;
         let refused = (open && !force).then_some("rotation_in_progress");
         let Some(shown) = self.as_expected("rotation", &id, answered, refused)? else { return Ok(()) };
         self.limits.forget(&id);
@@ -79,8 +80,7 @@ impl World {
     pub(crate) async fn retire(&mut self, merchant: usize) -> Result<(), Violation> {
         let Some(id) = self.any_endpoint(merchant) else { return Ok(()) };
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered =
-            self.app.endpoint_retire_secret(&caller, mutation, EndpointId::named(&id), json!({})).await;
+        let answered = self.app.endpoint_retire_secret(&caller, mutation, EndpointId::named(&id)).await;
         self.as_expected("retirement", &id, answered, None)?;
         self.limits.forget(&id);
         let wall = self.time.wall();
@@ -111,11 +111,13 @@ impl World {
         let answered = match by {
             By::Operator => {
                 let body = json!({ "reason": "simulated" });
-                self.app.endpoint_switch(mutation, EndpointId::named(&id), status, body).await
+                self.app.endpoint_switch(mutation.with(body), EndpointId::named(&id), status).await
             }
             By::Merchant => {
                 let body = json!({ "status": status.as_str() });
-                self.app.endpoint_change(&self.caller(merchant), mutation, EndpointId::named(&id), body).await
+                self.app
+                    .endpoint_change(&self.caller(merchant), mutation.with(body), EndpointId::named(&id))
+                    .await
             }
         };
         self.as_expected(if enabled { "disabling" } else { "enabling" }, &id, answered, None)?;
@@ -165,7 +167,7 @@ impl World {
             body["enabled_events"] = json!(filters);
         }
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.endpoint_change(&caller, mutation, EndpointId::named(&id), body).await;
+        let answered = self.app.endpoint_change(&caller, mutation.with(body), EndpointId::named(&id)).await;
         let shown = self.as_expected("change", &id, answered, None)?;
         self.limits.forget(&id);
         hold!(shown.is_some(), "a change of {id} was not shown");

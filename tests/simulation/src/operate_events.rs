@@ -87,7 +87,7 @@ impl World {
                 let checkout =
                     self.model.shops[merchant].checkouts.swap_remove(self.dice.random_range(0..open));
                 let (id, how) = (CheckoutId::named(&checkout), CheckoutAction::End(CheckoutEnd::Cancelled));
-                Box::pin(async move { app.checkout_end(mutation, id, how, json!({})).await })
+                Box::pin(async move { app.checkout_end(mutation, id, how).await })
             }
             3..5 => {
                 let payment = json!({
@@ -98,11 +98,11 @@ impl World {
                     "processor_event_id": format!("sale-{name}"),
                 });
                 let body = json!({ "currency": "USD", "line_items": [line], "source": "pos", "payments": [payment] });
-                Box::pin(async move { app.order_ingest(mutation, tenant, body).await })
+                Box::pin(async move { app.order_ingest(mutation.with(body), tenant).await })
             }
             _ => {
                 let body = json!({ "currency": "USD", "line_items": [line] });
-                Box::pin(async move { app.checkout_open(mutation, tenant, body).await })
+                Box::pin(async move { app.checkout_open(mutation.with(body), tenant).await })
             }
         }
     }
@@ -148,10 +148,8 @@ impl World {
         self.compare_endpoints(&BTreeSet::from([endpoint.clone()])).await?;
         let enabled = self.model.endpoints.get(&endpoint).is_some_and(|endpoint| endpoint.enabled());
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self
-            .app
-            .endpoint_test(&caller, mutation, &caller.key_id, EndpointId::named(&endpoint), None)
-            .await;
+        let answered =
+            self.app.endpoint_test(&caller, mutation, &caller.key_id, EndpointId::named(&endpoint)).await;
         let refused = (!enabled).then_some("endpoint_disabled");
         let Some(asked) = self.as_expected("test", &endpoint, answered, refused)? else { return Ok(()) };
         let events = self.new_events(merchant, Some(&endpoint)).await?;
@@ -199,7 +197,7 @@ impl World {
         };
         let body = named.map_or(json!({}), |one| json!({ "endpoint_ids": [one] }));
         let (caller, mutation) = (self.caller(merchant), self.mutation(By::Merchant));
-        let answered = self.app.event_replay(&caller, mutation, EventId::named(&id), body).await;
+        let answered = self.app.event_replay(&caller, mutation.with(body), EventId::named(&id)).await;
         let Some(made) = self.as_expected("replay", &id, answered, refused)? else { return Ok(()) };
         let made = made.get("deliveries").and_then(Value::as_array).cloned().unwrap_or_default();
         let got: BTreeSet<String> = made.iter().map(|made| member(made, "endpoint_id")).collect();
@@ -234,7 +232,7 @@ impl World {
             _ => None,
         };
         let mutation = self.mutation(By::Operator);
-        let answered = self.app.delivery_retry(mutation, DeliveryId::named(&id), json!({})).await;
+        let answered = self.app.delivery_retry(mutation, DeliveryId::named(&id)).await;
         let Some(shown) = self.as_expected("retry", &id, answered, refused)? else { return Ok(()) };
         let wall = self.time.wall();
         if let Some(endpoint) = self.model.endpoints.get_mut(&delivery.endpoint) {

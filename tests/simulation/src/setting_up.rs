@@ -155,12 +155,12 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
 async fn merchant(world: &mut World, number: usize) {
     let mutation = world.mutation(By::Operator);
     let body = json!({ "slug": format!("merchant-{number}"), "name": "M", "default_currency": "USD" });
-    let made = world.app.merchant_create(mutation, body).await.expect("a merchant");
+    let made = world.app.merchant_create(mutation.with(body)).await.expect("a merchant");
     let made: Value = serde_json::from_str(&made.body).expect("a record");
     let id = member(&made, "id");
     let mutation = world.mutation(By::Operator);
     let body = json!({ "name": "simulation", "mode": "live", "scopes": ["webhooks:manage", "events:read"] });
-    let issued = world.app.api_key_issue(mutation, MerchantId::named(&id), body).await.expect("a key");
+    let issued = world.app.api_key_issue(mutation.with(body), MerchantId::named(&id)).await.expect("a key");
     let issued: Value = serde_json::from_str(&issued.body).expect("a record");
     let key = ApiKey::parse(&member(&issued, "key")).expect("a key");
     let caller: Caller = world.app.merchant_of(&key).await.expect("a caller");

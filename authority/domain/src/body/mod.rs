@@ -8,7 +8,6 @@ mod members;
 pub(crate) mod occurrence;
 pub mod party_name;
 pub(crate) mod reason;
-#[cfg_attr(not(feature = "schema"), path = "silent.rs")]
 pub(crate) mod shape;
 pub(crate) mod shared_members;
 pub mod strict_json;

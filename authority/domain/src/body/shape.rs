@@ -2,9 +2,9 @@
 //!
 //! While [`of`] runs a reader, [`super::read`] gives it no body. The reader names its members as always, and each
 //! member and each rule records here what it would have required; the reader's result is not used. So the schema of
-//! a request follows its reader, without a second description of it. Built only with the feature `schema`; without
-//! it, `silent.rs` takes its place, whose functions do nothing. Deliberately absent: rules between members, which a
-//! reader checks in its own code.
+//! a request follows its reader, without a second description of it. Without the feature `schema`, as in the service,
+//! nothing is ever recorded and the functions do nothing. Deliberately absent: rules between members, which a reader
+//! checks in its own code.
 
 use std::cell::RefCell;
 
@@ -31,6 +31,7 @@ struct Object {
 }
 
 /// The schema of what `read` reads.
+#[cfg(feature = "schema")]
 pub(crate) fn of(read: impl FnOnce()) -> Value {
     NOTES.with_borrow_mut(|notes| *notes = Some(Notes::default()));
     read();
@@ -39,7 +40,7 @@ pub(crate) fn of(read: impl FnOnce()) -> Value {
 
 /// Whether the reader is running to produce a schema, not to read a body.
 pub(crate) fn is_asked_for() -> bool {
-    NOTES.with_borrow(Option::is_some)
+    cfg!(feature = "schema") && NOTES.with_borrow(Option::is_some)
 }
 
 /// An object begins.
@@ -146,9 +147,7 @@ fn allow_null(schema: &mut Value) {
 }
 
 fn noting(note: impl FnOnce(&mut Notes)) {
-    NOTES.with_borrow_mut(|notes| {
-        if let Some(notes) = notes {
-            note(notes);
-        }
-    });
+    if cfg!(feature = "schema") {
+        NOTES.with_borrow_mut(|notes| notes.as_mut().map(note));
+    }
 }

@@ -89,7 +89,7 @@ impl App {
 
     /// Looks up a merchant's key that is not revoked.
     async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller), Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.api_key_by_hash(&hash).await })).await?;
+        let found = self.read(async move |tx| tx.api_key_by_hash(&hash).await).await?;
         let Some((record, merchant)) = found else { return Err(unknown_key()) };
         if record.revoked_at.is_some() {
             return Err(unknown_key());
@@ -120,8 +120,7 @@ impl App {
 
     /// Looks up an operator's key that is not revoked.
     pub(super) async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
-        let found =
-            self.read(move |tx| Box::pin(async move { tx.operator_key_by_hash(&hash).await })).await?;
+        let found = self.read(async move |tx| tx.operator_key_by_hash(&hash).await).await?;
         match found {
             Some(record) => Operator::of_record(record).ok_or_else(unknown_key),
             None => Err(unknown_key()),

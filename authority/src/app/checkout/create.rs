@@ -5,7 +5,6 @@ use authority_domain::event::change::Change;
 use authority_domain::id::Named;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use crate::app::mutation::Work;
@@ -13,19 +12,11 @@ use crate::app::{Answer, App, Mutation, Owner};
 
 impl App {
     /// `POST /merchants/:m/:mode/checkouts`.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `merchant_closed`.
-    pub async fn checkout_open(
-        &self,
-        mutation: Mutation,
-        tenant: Named<Tenant>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let request = CheckoutRequest::read(&body);
+    pub async fn checkout_open(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer, Refusal> {
+        let request = CheckoutRequest::read(&mutation.body);
         mutation
-            .for_tenant(self, tenant, None, move |work, owner| {
-                Box::pin(async move { Answer::of(201, &open(work, &owner, request?).await?) })
+            .for_tenant(self, tenant, None, async move |work, owner| {
+                Answer::of(201, &open(work, &owner, request?).await?)
             })
             .await
     }

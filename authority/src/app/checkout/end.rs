@@ -10,7 +10,6 @@ use authority_domain::id::{CheckoutId, Named};
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_store::tx::OwnedRecord;
-use serde_json::Value;
 
 use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
@@ -37,28 +36,25 @@ impl App {
         mutation: Mutation,
         id: Named<CheckoutId>,
         action: CheckoutAction,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+        let empty = no_members(&mutation.body);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Checkout), CheckoutId::missing).await?;
         mutation
-            .for_record(self, tenant, None, move |work, owner| {
-                Box::pin(async move {
-                    let checkout = work.checkout(&owner, id).await?;
-                    empty?;
-                    let checkout = match action {
-                        CheckoutAction::End(how) => end(work, &owner, checkout, how).await?,
-                        CheckoutAction::Complete => complete(work, &owner, checkout).await?,
-                    };
-                    Answer::of(200, &checkout)
-                })
+            .for_record(self, tenant, None, async move |work, owner| {
+                let checkout = work.checkout(&owner, id).await?;
+                empty?;
+                let checkout = match action {
+                    CheckoutAction::End(how) => end(work, &owner, checkout, how).await?,
+                    CheckoutAction::Complete => complete(work, &owner, checkout).await?,
+                };
+                Answer::of(200, &checkout)
             })
             .await
     }
 
     /// `GET /checkouts/:id`.
     pub async fn checkout_get(&self, id: CheckoutId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.checkout_find(&id).await })).await?;
+        let found = self.read(async move |tx| tx.checkout_find(&id).await).await?;
         Answer::of(200, &found.ok_or_else(CheckoutId::missing)?.1)
     }
 }

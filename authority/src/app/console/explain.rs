@@ -6,6 +6,7 @@
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
+use authority_store::StoreError;
 use authority_store::tx::SealedSecret;
 use tokio::task::spawn_blocking;
 use verify_core::Tolerance;
@@ -41,11 +42,11 @@ impl App {
     ) -> Result<Explanation, Refusal> {
         let (id, first) = (endpoint.clone(), (endpoint.clone(), 0));
         let sealed: Vec<SealedSecret> = self
-            .read(move |tx| {
-                Box::pin(async move {
-                    let page = tx.sealed_secrets(Some(&first), SECRETS_MAX).await?;
-                    Ok(page.into_iter().filter(|(of, _)| *of == id).map(|(_, secret)| secret).collect())
-                })
+            .read(async move |tx| {
+                let page = tx.sealed_secrets(Some(&first), SECRETS_MAX).await?;
+                Ok::<_, StoreError>(
+                    page.into_iter().filter(|(of, _)| *of == id).map(|(_, secret)| secret).collect(),
+                )
             })
             .await?;
         let now = self.now();

@@ -73,41 +73,32 @@ impl App {
         number: OrderNumber,
         before: Option<i64>,
     ) -> Result<OrderStory, Refusal> {
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let order = tx.order_get(&tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
-                    gather(tx, tenant, order, before).await
-                })
-            })
-            .await
+        self.read_list(async move |tx| {
+            let order = tx.order_get(&tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
+            gather(tx, tenant, order, before).await
+        })
+        .await
     }
 
     /// One delivery of any merchant, with its attempts and where it goes.
     pub async fn delivery_story(&self, id: DeliveryId) -> Result<DeliveryStory, Refusal> {
-        self.store
-            .read(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let found = tx.delivery_find(&id).await?.ok_or_else(DeliveryId::missing)?;
-                    let attempts = tx.delivery_attempts_find(&id).await?;
-                    let endpoint = tx.endpoint_find(&found.delivery.endpoint_id).await?;
-                    let url = endpoint.map_or(String::new(), |endpoint| endpoint.endpoint.url);
-                    Ok(DeliveryStory { found, attempts, url })
-                })
-            })
-            .await
+        self.read(async move |tx| {
+            let found = tx.delivery_find(&id).await?.ok_or_else(DeliveryId::missing)?;
+            let attempts = tx.delivery_attempts_find(&id).await?;
+            let endpoint = tx.endpoint_find(&found.delivery.endpoint_id).await?;
+            let url = endpoint.map_or(String::new(), |endpoint| endpoint.endpoint.url);
+            Ok(DeliveryStory { found, attempts, url })
+        })
+        .await
     }
 
     /// What became of one event of any merchant.
     pub async fn event_story(&self, id: EventId) -> Result<EventHistory, Refusal> {
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let (tenant, body) = tx.event_find(&id).await?.ok_or_else(EventId::missing)?;
-                    fates(tx, &tenant, vec![body]).await
-                })
-            })
-            .await
+        self.read_list(async move |tx| {
+            let (tenant, body) = tx.event_find(&id).await?.ok_or_else(EventId::missing)?;
+            fates(tx, &tenant, vec![body]).await
+        })
+        .await
     }
 }
 

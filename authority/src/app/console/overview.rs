@@ -36,13 +36,11 @@ impl App {
     pub async fn overview(&self) -> Result<Overview, Refusal> {
         let now = self.now();
         let since = now.plus_ms(-RECENT_MS);
-        self.read_list(move |tx| {
-            Box::pin(async move {
-                Ok(Overview {
-                    outbox: tx.outbox(now, NAMED).await?,
-                    troubled: tx.endpoints_in_trouble(NAMED).await?,
-                    hours: tx.hours_since(None, since).await?,
-                })
+        self.read_list(async move |tx| {
+            Ok(Overview {
+                outbox: tx.outbox(now, NAMED).await?,
+                troubled: tx.endpoints_in_trouble(NAMED).await?,
+                hours: tx.hours_since(None, since).await?,
             })
         })
         .await
@@ -52,14 +50,12 @@ impl App {
     pub async fn endpoint_day(&self, owner: &Tenant, id: &EndpointId) -> Result<EndpointDay, Refusal> {
         let now = self.now();
         let (owner, id) = (owner.clone(), id.clone());
-        self.read_list(move |tx| {
-            Box::pin(async move {
-                let since = now.plus_ms(-RECENT_MS);
-                let mut figures = tx.endpoint_figures(&owner, now, since, LATENCY_SAMPLE).await?;
-                Ok(EndpointDay {
-                    figures: figures.remove(&id).unwrap_or_default(),
-                    hours: tx.hours_since(Some((&owner, &id)), since).await?,
-                })
+        self.read_list(async move |tx| {
+            let since = now.plus_ms(-RECENT_MS);
+            let mut figures = tx.endpoint_figures(&owner, now, since, LATENCY_SAMPLE).await?;
+            Ok(EndpointDay {
+                figures: figures.remove(&id).unwrap_or_default(),
+                hours: tx.hours_since(Some((&owner, &id)), since).await?,
             })
         })
         .await

@@ -5,10 +5,11 @@ use authority_domain::id::{
     AttemptId, CheckoutId, DeliveryId, EndpointId, EventId, MerchantId, PaymentId, RecoveryId, RefundId,
     ShipmentId, SubscriptionId,
 };
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::tx::{MatchedName, MerchantFilter, NamedRecord};
+use authority_store::tx::{MatchedName, NamedRecord};
 use serde_json::Value;
 
 use crate::app::App;
@@ -65,11 +66,9 @@ impl App {
         }
         let slug = MerchantFilter { slug: Some(text.clone()), ..MerchantFilter::default() };
         let (merchants, named) = self
-            .read_list(move |tx| {
-                Box::pin(async move {
-                    let merchants = tx.merchants_page(&slug, None, 1).await?;
-                    Ok((merchants, tx.records_named(&text, FOUND_MAX).await?))
-                })
+            .read_list(async move |tx| {
+                let merchants = tx.merchants_page(&slug, None, 1).await?;
+                Ok::<_, StoreError>((merchants, tx.records_named(&text, FOUND_MAX).await?))
             })
             .await?;
         let merchants = merchants.into_iter().map(|merchant| Found::Merchant(merchant.id));
@@ -94,11 +93,11 @@ impl App {
             return Ok(exists(self.merchant_get(id.clone()).await)?.map(|()| Found::Merchant(id)));
         }
         if let Some(id) = AttemptId::parse(text) {
-            let found = self.read(move |tx| Box::pin(async move { tx.delivery_of_attempt(&id).await }));
+            let found = self.read(async move |tx| tx.delivery_of_attempt(&id).await);
             return Ok(found.await?.map(Found::Delivery));
         }
         if let Some(id) = RecoveryId::parse(text) {
-            let found = self.read(move |tx| Box::pin(async move { tx.endpoint_of_recovery(&id).await }));
+            let found = self.read(async move |tx| tx.endpoint_of_recovery(&id).await);
             return Ok(found.await?.map(Found::Endpoint));
         }
         let Some(ShownRecord { tenant, record }) = self.record_find(text).await? else { return Ok(None) };
@@ -118,19 +117,17 @@ impl App {
             .or_else(|| ShipmentId::parse(id).map(NamedRecord::Shipment));
         let (payment, refund) = (PaymentId::parse(id), RefundId::parse(id));
         let found: Option<(Tenant, String)> = self
-            .read(move |tx| {
-                Box::pin(async move {
-                    if let Some(record) = named {
-                        return tx.record_find(&record).await;
-                    }
-                    if let Some(id) = payment {
-                        let found = tx.payment_owned(&id).await?;
-                        return found.map(|(tenant, payment)| text_of(tenant, &payment)).transpose();
-                    }
-                    let Some(id) = refund else { return Ok(None) };
-                    let found = tx.refund_find(&id).await?;
-                    found.map(|found| text_of(found.tenant, &found.refund)).transpose()
-                })
+            .read(async move |tx| {
+                if let Some(record) = named {
+                    return tx.record_find(&record).await;
+                }
+                if let Some(id) = payment {
+                    let found = tx.payment_owned(&id).await?;
+                    return found.map(|(tenant, payment)| text_of(tenant, &payment)).transpose();
+                }
+                let Some(id) = refund else { return Ok(None) };
+                let found = tx.refund_find(&id).await?;
+                found.map(|found| text_of(found.tenant, &found.refund)).transpose()
             })
             .await?;
         let Some((tenant, text)) = found else { return Ok(None) };

@@ -79,11 +79,9 @@ impl App {
         };
         let entry =
             self.session_entry("console.sign_in", Author::Operator(operator.key_id.clone()), request_id);
-        self.write(Turns::ALL, move |tx| {
-            Box::pin(async move {
-                tx.console_session_insert(&session).await?;
-                tx.audit_insert(&entry).await
-            })
+        self.write(Turns::ALL, async move |tx| {
+            tx.console_session_insert(&session).await?;
+            tx.audit_insert(&entry).await
         })
         .await?;
         Ok(secret.text())
@@ -93,16 +91,14 @@ impl App {
     pub async fn console_session(&self, cookie: &str, noted: Noted) -> Result<Option<SignedIn>, Refusal> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let (hash, now) = (secret.hash(STORED), self.now());
-        let found = self.read(move |tx| Box::pin(async move { tx.console_session(&hash).await })).await?;
+        let found = self.read(async move |tx| tx.console_session(&hash).await).await?;
         let Some((session, key)) = found.filter(|(session, _)| is_running(session, now)) else {
             return Ok(None);
         };
         let key_name = key.name.clone();
         let Some(operator) = Operator::of_record(key) else { return Ok(None) };
         if noted == Noted::Yes && now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
-            let used = self.write(Turns::NONE, move |tx| {
-                Box::pin(async move { tx.console_session_used(&hash, now).await })
-            });
+            let used = self.write(Turns::NONE, async move |tx| tx.console_session_used(&hash, now).await);
             used.await?;
         }
         Ok(Some(SignedIn { operator, key_name, form_token: hex::encode(secret.hash(FORMS)) }))
@@ -118,11 +114,9 @@ impl App {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(()) };
         let hash = secret.hash(STORED);
         let entry = self.session_entry("console.sign_out", Author::Operator(key.clone()), request_id);
-        self.write(Turns::ALL, move |tx| {
-            Box::pin(async move {
-                tx.console_session_end(&hash).await?;
-                tx.audit_insert(&entry).await
-            })
+        self.write(Turns::ALL, async move |tx| {
+            tx.console_session_end(&hash).await?;
+            Ok(tx.audit_insert(&entry).await?)
         })
         .await
     }

@@ -10,6 +10,7 @@ use authority_domain::sync::checkpoint::CHECKPOINTS_MAX;
 
 use crate::app::access::Caller;
 use crate::app::{Answer, App};
+use authority_store::StoreError;
 
 /// Most open alerts in one answer: more than 16 endpoints can have conditions for.
 const ALERTS_MAX: i64 = 200;
@@ -21,35 +22,33 @@ impl App {
         let now = self.now();
         let sees_checkpoints = caller.check_scope(&[Scope::SyncRead]).is_ok();
         let observed = self
-            .read_list(move |tx| {
-                Box::pin(async move {
-                    let since = now.plus_ms(-RECENT_MS);
-                    let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
-                    let mut rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
-                    rows.reverse();
-                    let alerts = tx.alerts_open(Some(&tenant), ALERTS_MAX).await?;
-                    let checkpoints = if sees_checkpoints {
-                        let rows = tx.checkpoints_page(&tenant, &[], None, None, CHECKPOINTS_MAX).await?;
-                        Some(rows.into_iter().map(|(_, checkpoint)| checkpoint).collect())
-                    } else {
-                        None
-                    };
-                    let range = tx.stream_range(&tenant).await?;
-                    let endpoints = rows
-                        .into_iter()
-                        .map(|(_, endpoint)| {
-                            let figures = figures.remove(&endpoint.id).unwrap_or_default();
-                            (endpoint, figures)
-                        })
-                        .collect();
-                    Ok(Observed {
-                        tenant,
-                        endpoints,
-                        alerts,
-                        latest_sequence: range.latest,
-                        oldest_retained_sequence: range.oldest,
-                        checkpoints,
+            .read_list(async move |tx| {
+                let since = now.plus_ms(-RECENT_MS);
+                let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
+                let mut rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
+                rows.reverse();
+                let alerts = tx.alerts_open(Some(&tenant), ALERTS_MAX).await?;
+                let checkpoints = if sees_checkpoints {
+                    let rows = tx.checkpoints_page(&tenant, &[], None, None, CHECKPOINTS_MAX).await?;
+                    Some(rows.into_iter().map(|(_, checkpoint)| checkpoint).collect())
+                } else {
+                    None
+                };
+                let range = tx.stream_range(&tenant).await?;
+                let endpoints = rows
+                    .into_iter()
+                    .map(|(_, endpoint)| {
+                        let figures = figures.remove(&endpoint.id).unwrap_or_default();
+                        (endpoint, figures)
                     })
+                    .collect();
+                Ok::<_, StoreError>(Observed {
+                    tenant,
+                    endpoints,
+                    alerts,
+                    latest_sequence: range.latest,
+                    oldest_retained_sequence: range.oldest,
+                    checkpoints,
                 })
             })
             .await?;

@@ -7,7 +7,6 @@ use authority_domain::id::{DeliveryId, EndpointId, Named};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::delivery::operator::retry;
@@ -25,11 +24,9 @@ impl App {
         request: &ListRequest,
         filter: DeliveryFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Deliveries, &caller.tenant, request, written, move |tx, of| {
-            Box::pin(async move {
-                let endpoint = addressed(tx, &of.tenant, endpoint).await?;
-                Ok(tx.deliveries_page(&of.tenant, &endpoint.id, &filter, of.before, of.rows).await?)
-            })
+        self.list(ListKind::Deliveries, &caller.tenant, request, written, async move |tx, of| {
+            let endpoint = addressed(tx, &of.tenant, endpoint).await?;
+            Ok(tx.deliveries_page(&of.tenant, &endpoint.id, &filter, of.before, of.rows).await?)
         })
         .await
     }
@@ -49,19 +46,13 @@ impl App {
         id: DeliveryId,
     ) -> Result<DeliveryWithAttempts, Refusal> {
         let tenant = caller.tenant.clone();
-        let found = self
-            .read(move |tx| {
-                Box::pin(async move {
-                    let Some(delivery) = tx.delivery_get(&tenant, &id).await? else { return Ok(None) };
-                    if tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.is_none() {
-                        return Ok(None);
-                    }
-                    let attempts = tx.delivery_attempts(&tenant, &id).await?;
-                    Ok(Some(DeliveryWithAttempts { delivery, attempts }))
-                })
-            })
-            .await?;
-        found.ok_or_else(DeliveryId::missing)
+        self.read(async move |tx| {
+            let delivery = tx.delivery_get(&tenant, &id).await?.ok_or_else(DeliveryId::missing)?;
+            tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.ok_or_else(DeliveryId::missing)?;
+            let attempts = tx.delivery_attempts(&tenant, &id).await?;
+            Ok(DeliveryWithAttempts { delivery, attempts })
+        })
+        .await
     }
 
     /// `POST /deliveries/:delivery/retry`: a pending delivery is tried now; for a failed or cancelled one a new
@@ -75,21 +66,18 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         id: Named<DeliveryId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+        let empty = no_members(&mutation.body);
         mutation
-            .for_caller(self, caller, None, move |work, Owner { tenant, .. }| {
-                Box::pin(async move {
-                    let (missing, id) = (DeliveryId::missing, id?);
-                    let delivery = work.tx.delivery_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    work.tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.ok_or_else(missing)?;
-                    empty?;
-                    let found = work.tx.delivery_find(&id).await?.ok_or_else(missing)?;
-                    let sent = retry(work, &found).await?;
-                    let sent = work.tx.delivery_get(&tenant, &sent).await?.ok_or_else(Refusal::internal)?;
-                    Ok(Answer::record(202, &sent)?.about(sent.id.as_str()))
-                })
+            .for_caller(self, caller, None, async move |work, Owner { tenant, .. }| {
+                let (missing, id) = (DeliveryId::missing, id?);
+                let delivery = work.tx.delivery_get(&tenant, &id).await?.ok_or_else(missing)?;
+                work.tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.ok_or_else(missing)?;
+                empty?;
+                let found = work.tx.delivery_find(&id).await?.ok_or_else(missing)?;
+                let sent = retry(work, &found).await?;
+                let sent = work.tx.delivery_get(&tenant, &sent).await?.ok_or_else(Refusal::internal)?;
+                Ok(Answer::record(202, &sent)?.about(sent.id.as_str()))
             })
             .await
     }

@@ -5,15 +5,13 @@ use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, MerchantId, Named};
+use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_store::shards::Shard;
 use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord};
 use serde::Serialize;
-use serde_json::Value;
 use verify_core::catalog::EventType;
-
-pub use authority_store::tx::AllDeliveriesFilter;
 
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::mutation::Work;
@@ -48,23 +46,24 @@ impl App {
         let show = |found: FoundDelivery| {
             Ok((found.delivery.id.to_string(), written(OperatorDeliveryView::new(&found))?))
         };
-        self.operator_list(ListKind::OperatorDeliveries, DeliveryId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.all_deliveries_page(&filter, of.before.as_deref(), of.rows).await?) })
-        })
+        self.operator_list(
+            ListKind::OperatorDeliveries,
+            DeliveryId::PREFIX,
+            request,
+            show,
+            async move |tx, of| Ok(tx.all_deliveries_page(&filter, of.before.as_deref(), of.rows).await?),
+        )
         .await
     }
 
     /// `GET /deliveries/:id`, with every attempt.
     pub async fn delivery_find(&self, id: DeliveryId) -> Result<Answer, Refusal> {
-        let found = self
-            .read(move |tx| {
-                Box::pin(async move {
-                    let Some(found) = tx.delivery_find(&id).await? else { return Ok(None) };
-                    Ok(Some((found, tx.delivery_attempts_find(&id).await?)))
-                })
+        let (found, attempts) = self
+            .read(async move |tx| {
+                let found = tx.delivery_find(&id).await?.ok_or_else(DeliveryId::missing)?;
+                Ok::<_, Refusal>((found, tx.delivery_attempts_find(&id).await?))
             })
             .await?;
-        let (found, attempts) = found.ok_or_else(DeliveryId::missing)?;
         Answer::record(
             200,
             &OperatorDeliveryView { attempts: Some(attempts), ..OperatorDeliveryView::new(&found) },
@@ -77,24 +76,16 @@ impl App {
     /// # Errors
     /// `not_found`; `endpoint_disabled` when nothing would be sent;
     /// `invalid_state_transition` for a delivery that succeeded.
-    pub async fn delivery_retry(
-        &self,
-        mutation: Mutation,
-        id: Named<DeliveryId>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+    pub async fn delivery_retry(&self, mutation: Mutation, id: Named<DeliveryId>) -> Result<Answer, Refusal> {
+        let empty = no_members(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Delivery), DeliveryId::missing).await?;
         mutation
-            .for_turn(self, owner, move |work| {
-                Box::pin(async move {
-                    let found = work.tx.delivery_find(&id?).await?.ok_or_else(DeliveryId::missing)?;
-                    empty?;
-                    let delivery = retry(work, &found).await?;
-                    let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
-                    Ok(Answer::record(202, &OperatorDeliveryView::new(&now))?
-                        .about(found.delivery.id.as_str()))
-                })
+            .for_turn(self, owner, async move |work| {
+                let found = work.tx.delivery_find(&id?).await?.ok_or_else(DeliveryId::missing)?;
+                empty?;
+                let delivery = retry(work, &found).await?;
+                let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
+                Ok(Answer::record(202, &OperatorDeliveryView::new(&now))?.about(found.delivery.id.as_str()))
             })
             .await
     }

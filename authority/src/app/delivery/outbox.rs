@@ -5,6 +5,7 @@ use authority_domain::endpoint::HealthState;
 use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
+use authority_store::StoreError;
 use authority_store::tx::{Backlog, Outbox as Found};
 use serde::Serialize;
 
@@ -79,10 +80,11 @@ impl App {
     pub async fn outbox(&self) -> Result<Answer, Refusal> {
         let now = self.now();
         let (Found { figures, endpoints }, failed_24h) = self
-            .read_list(move |tx| {
-                Box::pin(async move {
-                    Ok((tx.outbox(now, NAMED).await?, tx.failed_since(now.plus_ms(-RECENT_MS)).await?))
-                })
+            .read_list(async move |tx| {
+                Ok::<_, StoreError>((
+                    tx.outbox(now, NAMED).await?,
+                    tx.failed_since(now.plus_ms(-RECENT_MS)).await?,
+                ))
             })
             .await?;
         let age = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms()).max(0) / 1000;

@@ -17,7 +17,7 @@ use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::tx::{RecoveryJob, Stretch, Tx};
+use authority_store::tx::{RecoveryJob, Stretch};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -66,17 +66,13 @@ struct Counted {
 
 impl App {
     /// `POST /webhook-endpoints/:id/recover`.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `endpoint_disabled`.
     pub async fn endpoint_recover(
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let (holder, request) = (holder.into(), RecoveryRequest::read(&body));
+        let (holder, request) = (holder.into(), RecoveryRequest::read(&mutation.body));
         let counted = match request.clone() {
             Ok(request) if request.dry_run => {
                 return self.recovery_dry_run(holder.tenant, id, request, DRY_RUN_EVENTS).await;
@@ -86,15 +82,13 @@ impl App {
         };
         let base = self.clone();
         mutation
-            .for_holder(self, holder, move |work, tenant| {
-                Box::pin(async move {
-                    let endpoint = addressed(work.tx, &tenant, id).await?;
-                    let request = request?;
-                    check_enabled(&endpoint)?;
-                    let recovery = begin(work, &tenant, &endpoint, request, counted).await?;
-                    let location = base.location("endpoint-recoveries", recovery.id.as_str());
-                    Ok(Answer::record(202, &recovery)?.location(location).about(recovery.id.as_str()))
-                })
+            .for_holder(self, holder, async move |work, tenant| {
+                let endpoint = addressed(work.tx, &tenant, id).await?;
+                let request = request?;
+                check_enabled(&endpoint)?;
+                let recovery = begin(work, &tenant, &endpoint, request, counted).await?;
+                let location = base.location("endpoint-recoveries", recovery.id.as_str());
+                Ok(Answer::record(202, &recovery)?.location(location).about(recovery.id.as_str()))
             })
             .await
     }
@@ -102,35 +96,29 @@ impl App {
     /// `GET /endpoint-recoveries/:id`. Recoveries of a deleted endpoint can still be read.
     pub async fn recovery_get(&self, holder: impl Into<Holder>, id: RecoveryId) -> Result<Answer, Refusal> {
         let tenant = holder.into().tenant;
-        let found = self.read(move |tx| Box::pin(async move { tx.recovery_get(&tenant, &id).await })).await?;
+        let found = self.read(async move |tx| tx.recovery_get(&tenant, &id).await).await?;
         Answer::record(200, &found.ok_or_else(RecoveryId::missing)?)
     }
 
     /// `POST /endpoint-recoveries/:id/cancel`. Deliveries that it has already created are still sent.
-    ///
-    /// # Errors
-    /// `not_found`; `recovery_finished`; 422 for a body with members.
     pub async fn recovery_cancel(
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<RecoveryId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+        let empty = no_members(&mutation.body);
         mutation
-            .for_holder(self, holder, move |work, tenant| {
-                Box::pin(async move {
-                    let (missing, id) = (RecoveryId::missing, id?);
-                    let found = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    empty?;
-                    if !work.tx.recovery_cancel(&tenant, &id, work.now).await? {
-                        let detail = format!("The recovery has ended: it is {}.", found.status);
-                        return Err(Refusal::new(ErrorCode::RecoveryFinished, detail));
-                    }
-                    let after = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
-                    Ok(Answer::record(200, &after)?.about(id.as_str()))
-                })
+            .for_holder(self, holder, async move |work, tenant| {
+                let (missing, id) = (RecoveryId::missing, id?);
+                let found = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
+                empty?;
+                if !work.tx.recovery_cancel(&tenant, &id, work.now).await? {
+                    let detail = format!("The recovery has ended: it is {}.", found.status);
+                    return Err(Refusal::new(ErrorCode::RecoveryFinished, detail));
+                }
+                let after = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
+                Ok(Answer::record(200, &after)?.about(id.as_str()))
             })
             .await
     }
@@ -179,14 +167,11 @@ impl App {
     ) -> Result<Counted, Refusal> {
         let (of, since, until) = (tenant.clone(), request.since, request.until);
         let (endpoint, stretch) = self
-            .store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let endpoint = addressed(tx, &of, id).await?;
-                    check_enabled(&endpoint)?;
-                    let stretch = range(tx, &of, &endpoint.id, Some(since), until).await?;
-                    Ok::<_, Refusal>((endpoint, stretch))
-                })
+            .read_list(async move |tx| {
+                let endpoint = addressed(tx, &of, id).await?;
+                check_enabled(&endpoint)?;
+                let stretch = range(tx, &of, &endpoint.id, Some(since), until).await?;
+                Ok::<_, Refusal>((endpoint, stretch))
             })
             .await?;
         let wanted = Wanted::of(&endpoint.enabled_events, request.types.as_deref().unwrap_or_default());
@@ -211,14 +196,11 @@ impl App {
     ) -> Result<(i64, i64), StoreError> {
         let (tenant, endpoint, wanted) = (tenant.clone(), endpoint.clone(), wanted.clone());
         let below = stretch.below.min(from + 1 + WINDOWS * WINDOW);
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let part = Stretch { above: from, below };
-                    Ok((below - 1, tx.undelivered_count(&tenant, &endpoint, &wanted, part).await?))
-                })
-            })
-            .await
+        self.read_list(async move |tx| {
+            let part = Stretch { above: from, below };
+            Ok((below - 1, tx.undelivered_count(&tenant, &endpoint, &wanted, part).await?))
+        })
+        .await
     }
 }
 

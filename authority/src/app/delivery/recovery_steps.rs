@@ -7,7 +7,7 @@ use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch, Tx};
+use authority_store::tx::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch};
 
 use crate::app::App;
 use crate::app::delivery::recovery::WINDOWS;
@@ -40,14 +40,11 @@ impl App {
         limit: i64,
     ) -> Result<Vec<RecoveryJob>, StoreError> {
         let after = after.map(|recovery| (recovery.endpoint_id.clone(), recovery.id.clone()));
-        self.store
-            .read(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let after = after.as_ref().map(|(endpoint, id)| (endpoint, id));
-                    tx.recoveries_running(after, limit).await
-                })
-            })
-            .await
+        self.read(async move |tx| {
+            let after = after.as_ref().map(|(endpoint, id)| (endpoint, id));
+            tx.recoveries_running(after, limit).await
+        })
+        .await
     }
 
     /// Runs one step of a recovery, whose endpoint may have `most_due` of its deliveries due ([`DUE`]).
@@ -58,11 +55,9 @@ impl App {
         let (tenant, id) = (job.tenant.clone(), job.recovery.endpoint_id.clone());
         let now = self.now();
         let (endpoint, backlog) = self
-            .read(move |tx| {
-                Box::pin(async move {
-                    let endpoint = tx.endpoint_get(&tenant, &id).await?;
-                    Ok((endpoint, tx.recovery_backlog(&tenant, &id, now, WAITING_MAX).await?))
-                })
+            .read(async move |tx| {
+                let endpoint = tx.endpoint_get(&tenant, &id).await?;
+                Ok::<_, StoreError>((endpoint, tx.recovery_backlog(&tenant, &id, now, WAITING_MAX).await?))
             })
             .await?;
         let Some(endpoint) = endpoint else { return Ok(Advanced::Elsewhere) };
@@ -73,14 +68,12 @@ impl App {
         let Some(room) = room(backlog, most_due) else { return Ok(Advanced::Waits) };
         let (missed, walked_to) = self.next_missed(&job, &endpoint.id, &wanted, room).await?;
         let made = i64::try_from(missed.len()).unwrap_or(i64::MAX);
-        let stepped = on_its_own(self, Turns::of(&job.tenant.merchant_id), move |work| {
-            Box::pin(async move {
-                let missed = missed
-                    .into_iter()
-                    .map(|missed| (DeliveryId::generate(work.now, &mut work.dice), missed))
-                    .collect();
-                Ok(work.tx.recovery_step(&RecoveryStep { job, missed, walked_to }, work.now).await?)
-            })
+        let stepped = on_its_own(self, Turns::of(&job.tenant.merchant_id), async move |work| {
+            let missed = missed
+                .into_iter()
+                .map(|missed| (DeliveryId::generate(work.now, &mut work.dice), missed))
+                .collect();
+            Ok(work.tx.recovery_step(&RecoveryStep { job, missed, walked_to }, work.now).await?)
         })
         .await?;
         Ok(if stepped.is_some() { Advanced::Worked(made) } else { Advanced::Elsewhere })
@@ -93,8 +86,8 @@ impl App {
         wanted: &Wanted,
     ) -> Result<Advanced, Refusal> {
         let (to, found) = self.count_on(&job.tenant, endpoint, wanted, job.counted_to, job.stretch).await?;
-        let noted = on_its_own(self, Turns::of(&job.tenant.merchant_id), move |work| {
-            Box::pin(async move { Ok(work.tx.recovery_counted(&job, to, found, work.now).await?) })
+        let noted = on_its_own(self, Turns::of(&job.tenant.merchant_id), async move |work| {
+            Ok(work.tx.recovery_counted(&job, to, found, work.now).await?)
         })
         .await?;
         Ok(if noted { Advanced::Worked(0) } else { Advanced::Elsewhere })
@@ -109,18 +102,15 @@ impl App {
         room: i64,
     ) -> Result<(Vec<Missed>, i64), StoreError> {
         let (job, endpoint, wanted) = (job.clone(), endpoint.clone(), wanted.clone());
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let below = job.stretch.below.min(job.walked_to + 1 + WINDOWS * WINDOW);
-                    let part = Stretch { above: job.walked_to, below };
-                    let missed = tx.undelivered_oldest(&job.tenant, &endpoint, &wanted, part, room).await?;
-                    let full = i64::try_from(missed.len()).is_ok_and(|found| found >= room);
-                    let last = missed.last().filter(|_| full).map(|last| last.sequence);
-                    Ok((missed, last.unwrap_or(below - 1)))
-                })
-            })
-            .await
+        self.read_list(async move |tx| {
+            let below = job.stretch.below.min(job.walked_to + 1 + WINDOWS * WINDOW);
+            let part = Stretch { above: job.walked_to, below };
+            let missed = tx.undelivered_oldest(&job.tenant, &endpoint, &wanted, part, room).await?;
+            let full = i64::try_from(missed.len()).is_ok_and(|found| found >= room);
+            let last = missed.last().filter(|_| full).map(|last| last.sequence);
+            Ok((missed, last.unwrap_or(below - 1)))
+        })
+        .await
     }
 }
 

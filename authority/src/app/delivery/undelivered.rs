@@ -7,11 +7,13 @@
 use authority_domain::cursor::ListKind;
 use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
 use authority_domain::id::{EndpointId, Named};
+use authority_domain::list_filter::UndeliveredFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::tx::{Stretch, Tx};
+use verify_core::catalog::EventType;
 
 use crate::app::App;
 use crate::app::endpoint::changes::addressed;
@@ -39,17 +41,6 @@ impl Reach {
     }
 }
 
-/// Filters of the list (contract 15.1). Empty lists and `None` do not filter.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UndeliveredFilter {
-    /// Created at this time or later.
-    pub since: Option<Timestamp>,
-    /// Created before this time.
-    pub until: Option<Timestamp>,
-    /// Any of these catalog names.
-    pub types: Vec<String>,
-}
-
 /// Where a walk stopped.
 struct Walked {
     found: Vec<UndeliveredEvent>,
@@ -71,15 +62,13 @@ impl App {
         let of = tenant.clone();
         let wanted = rows_wanted(request);
         let Walked { mut found, next } = self
-            .store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let endpoint = addressed(tx, &of, endpoint).await?;
-                    let types = Wanted::of(&endpoint.enabled_events, &filter.types);
-                    let mut range = range(tx, &of, &endpoint.id, filter.since, filter.until).await?;
-                    range.below = before.map_or(range.below, |before| before.min(range.below));
-                    Ok::<_, Refusal>(walk(tx, &of, &endpoint.id, &types, range, wanted, reach).await?)
-                })
+            .read_list(async move |tx| {
+                let endpoint = addressed(tx, &of, endpoint).await?;
+                let asked: Vec<String> = filter.types.iter().map(EventType::to_string).collect();
+                let types = Wanted::of(&endpoint.enabled_events, &asked);
+                let mut range = range(tx, &of, &endpoint.id, filter.since, filter.until).await?;
+                range.below = before.map_or(range.below, |before| before.min(range.below));
+                Ok::<_, Refusal>(walk(tx, &of, &endpoint.id, &types, range, wanted, reach).await?)
             })
             .await?;
         let limit = usize::from(request.limit);

@@ -10,9 +10,7 @@ use crate::app::lists::written;
 impl App {
     /// Every endpoint of the tenant as JSON text, newest first.
     pub async fn endpoints_of(&self, tenant: Tenant) -> Result<Vec<String>, Refusal> {
-        let read = self.read_list(move |tx| {
-            Box::pin(async move { tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await })
-        });
+        let read = self.read_list(async move |tx| tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await);
         let (endpoints, now) = (read.await?, self.now());
         endpoints.into_iter().map(|(_, endpoint)| written(endpoint.seen_at(now))).collect()
     }

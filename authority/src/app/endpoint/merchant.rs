@@ -6,16 +6,16 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::endpoint::headers::RequestHeaders;
-use authority_domain::endpoint::{Endpoint, EndpointRequest, EndpointStatus};
+use authority_domain::endpoint::{Endpoint, EndpointRequest};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::EndpointId;
+use authority_domain::list_filter::EndpointFilter;
 use authority_domain::merchant::limits::Limits;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::tx::{KeyScope, SealedOption, SealedSecret, Tx};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::endpoint::client_certificate::inspected;
@@ -104,18 +104,14 @@ pub(in crate::app) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer
 
 impl App {
     /// `POST /webhook-endpoints`.
-    ///
-    /// # Errors
-    /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached`.
     pub async fn endpoint_create(
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
-        body: Value,
     ) -> Result<Answer, Refusal> {
         let holder = holder.into();
         self.checking_url(&holder.tenant, |check| {
-            self.endpoint_create_checked(holder.clone(), mutation.clone(), body.clone(), check)
+            self.endpoint_create_checked(holder.clone(), mutation.clone(), check)
         })
         .await
     }
@@ -124,53 +120,46 @@ impl App {
         &self,
         holder: Holder,
         mutation: Mutation,
-        body: Value,
         check: UrlCheck,
     ) -> Result<Answer, Refusal> {
+        let body = mutation.body.clone();
         let app = self.clone();
         mutation
-            .for_holder(self, holder, move |work, tenant| {
-                Box::pin(async move {
-                    let request =
-                        EndpointRequest::read(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
-                    let limits = limits_of(work.tx, &tenant).await?;
-                    let request = request.within(limits.max_in_flight)?;
-                    let request = request.inspected(|new| inspected(new, work.now))?;
-                    check_count(work.tx, &tenant, &limits).await?;
-                    check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
-                    let id = EndpointId::generate(work.now, &mut work.dice);
-                    let profile = request.signature_profile().of_core();
-                    let secret = verify_core::secret::generate_for(profile, random(work));
-                    let context = SecretContext::SigningSecret {
-                        endpoint_id: id.as_str(),
-                        secret_version: FIRST_SECRET,
-                    };
-                    let sealed = app
-                        .secrets
-                        .seal(app.dice.as_ref(), context, &secret)
-                        .map_err(|_| Refusal::internal())?;
-                    let hint = verify_core::secret::hint(&secret);
-                    let headers = app.seal_headers(&id, request.headers())?;
-                    let certificate = app.seal_client_certificate(&id, request.client_certificate())?;
-                    let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
-                    let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
-                    work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
-                    for (option, sealed) in [
-                        (SealedOption::RequestHeaders, headers),
-                        (SealedOption::ClientCertificate, certificate),
-                    ] {
-                        if sealed.is_some() {
-                            let id = &endpoint.id;
-                            work.tx.endpoint_sealed_put(&tenant, id, option, sealed.as_deref()).await?;
-                        }
+            .for_holder(self, holder, async move |work, tenant| {
+                let request =
+                    EndpointRequest::read(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
+                let limits = limits_of(work.tx, &tenant).await?;
+                let request = request.within(limits.max_in_flight)?;
+                let request = request.inspected(|new| inspected(new, work.now))?;
+                check_count(work.tx, &tenant, &limits).await?;
+                check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
+                let id = EndpointId::generate(work.now, &mut work.dice);
+                let profile = request.signature_profile().of_core();
+                let secret = verify_core::secret::generate_for(profile, random(work));
+                let context =
+                    SecretContext::SigningSecret { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };
+                let sealed =
+                    app.secrets.seal(app.dice.as_ref(), context, &secret).map_err(|_| Refusal::internal())?;
+                let hint = verify_core::secret::hint(&secret);
+                let headers = app.seal_headers(&id, request.headers())?;
+                let certificate = app.seal_client_certificate(&id, request.client_certificate())?;
+                let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
+                let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
+                work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
+                for (option, sealed) in
+                    [(SealedOption::RequestHeaders, headers), (SealedOption::ClientCertificate, certificate)]
+                {
+                    if sealed.is_some() {
+                        let id = &endpoint.id;
+                        work.tx.endpoint_sealed_put(&tenant, id, option, sealed.as_deref()).await?;
                     }
-                    let created = WithSecret { endpoint: &endpoint, secret: &secret };
-                    Ok(Answer::record(201, &created)?
-                        .version(endpoint.resource_version)
-                        .location(app.location("webhook-endpoints", endpoint.id.as_str()))
-                        .about(endpoint.id.as_str())
-                        .confidential())
-                })
+                }
+                let created = WithSecret { endpoint: &endpoint, secret: &secret };
+                Ok(Answer::record(201, &created)?
+                    .version(endpoint.resource_version)
+                    .location(app.location("webhook-endpoints", endpoint.id.as_str()))
+                    .about(endpoint.id.as_str())
+                    .confidential())
             })
             .await
     }
@@ -193,7 +182,7 @@ impl App {
     /// `GET /webhook-endpoints/:id`.
     pub async fn endpoint_get(&self, holder: impl Into<Holder>, id: EndpointId) -> Result<Answer, Refusal> {
         let tenant = holder.into().tenant;
-        let found = self.read(move |tx| Box::pin(async move { tx.endpoint_get(&tenant, &id).await })).await?;
+        let found = self.read(async move |tx| tx.endpoint_get(&tenant, &id).await).await?;
         shown(found.ok_or_else(EndpointId::missing)?, self.now())
     }
 
@@ -202,12 +191,11 @@ impl App {
         &self,
         caller: &Caller,
         request: &ListRequest,
-        status: Vec<EndpointStatus>,
+        filter: EndpointFilter,
     ) -> Result<List, Refusal> {
-        let status: Vec<String> = status.iter().map(|status| status.as_str().to_owned()).collect();
         let show = |endpoint: Endpoint| written(endpoint.seen_at(self.now()));
-        self.list(ListKind::WebhookEndpoints, &caller.tenant, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.endpoints_page(&of.tenant, &status, of.before, of.rows).await?) })
+        self.list(ListKind::WebhookEndpoints, &caller.tenant, request, show, async move |tx, of| {
+            Ok(tx.endpoints_page(&of.tenant, &filter.status, of.before, of.rows).await?)
         })
         .await
     }

@@ -12,7 +12,7 @@ use authority_domain::endpoint::{DisabledReason, EndpointStatus, read_endpoint_l
 use authority_domain::id::{AlertId, EndpointId, Named};
 use authority_domain::refusal::Refusal;
 use authority_store::tx::{FoundEndpoint, KeyScope};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::endpoint::changes::after_switching;
 use crate::app::mutation::Work;
@@ -21,70 +21,50 @@ use crate::app::{Answer, App, Mutation};
 impl App {
     /// `GET /webhook-endpoints/:id` of any merchant, deleted endpoints included.
     pub async fn endpoint_find(&self, id: EndpointId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.endpoint_find(&id).await })).await?;
+        let found = self.read(async move |tx| tx.endpoint_find(&id).await).await?;
         shown(found.ok_or_else(EndpointId::missing)?, self.now())
     }
 
     /// `PATCH /webhook-endpoints/:id`: changes the endpoint's in-flight limit.
-    ///
-    /// # Errors
-    /// `not_found` also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
-    /// members.
-    pub async fn endpoint_limit(
-        &self,
-        mutation: Mutation,
-        id: Named<EndpointId>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let patch = read_endpoint_limits(&body);
+    pub async fn endpoint_limit(&self, mutation: Mutation, id: Named<EndpointId>) -> Result<Answer, Refusal> {
+        let patch = read_endpoint_limits(&mutation.body);
         mutation
-            .run(self, KeyScope::Operator, move |work| {
-                Box::pin(async move {
-                    let found = addressed(work, id).await?;
-                    let Some(after) = found.endpoint.patched(patch?, work.now)? else {
-                        return shown(found, work.now);
-                    };
-                    work.tx.endpoint_update(&found.owner, &after).await?;
-                    shown(FoundEndpoint { endpoint: after, ..found }, work.now)
-                })
+            .run(self, KeyScope::Operator, async move |work| {
+                let found = addressed(work, id).await?;
+                let Some(after) = found.endpoint.patched(patch?, work.now)? else {
+                    return shown(found, work.now);
+                };
+                work.tx.endpoint_update(&found.owner, &after).await?;
+                shown(FoundEndpoint { endpoint: after, ..found }, work.now)
             })
             .await
     }
 
     /// `POST /webhook-endpoints/:id/disable` and `…/enable`; `status` is the new status. An endpoint that already
     /// has it stays as it is.
-    ///
-    /// # Errors
-    /// `not_found` also for a deleted endpoint; `resource_version_conflict`; 422 for wrong
-    /// members; `service_unavailable` while a disabled endpoint's deliveries are still being cancelled.
     pub async fn endpoint_switch(
         &self,
         mutation: Mutation,
         id: Named<EndpointId>,
         status: EndpointStatus,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let reason = read_reason(&body);
+        let reason = read_reason(&mutation.body);
         mutation
-            .run(self, KeyScope::Operator, move |work| {
-                Box::pin(async move {
-                    let found = addressed(work, id).await?;
-                    work.reason = Some(reason?);
-                    let switched = match status {
-                        EndpointStatus::Disabled => {
-                            found.endpoint.disabled(DisabledReason::Operator, work.now)
-                        }
-                        EndpointStatus::Enabled => found.endpoint.enabled(work.now),
-                    };
-                    let Some(after) = switched else { return shown(found, work.now) };
-                    work.tx.endpoint_update(&found.owner, &after).await?;
-                    after_switching(work, &found.endpoint, &after).await?;
-                    let after = FoundEndpoint { endpoint: after, ..found };
-                    if status == EndpointStatus::Disabled {
-                        tell(work, &after).await?;
-                    }
-                    shown(after, work.now)
-                })
+            .run(self, KeyScope::Operator, async move |work| {
+                let found = addressed(work, id).await?;
+                work.reason = Some(reason?);
+                let switched = match status {
+                    EndpointStatus::Disabled => found.endpoint.disabled(DisabledReason::Operator, work.now),
+                    EndpointStatus::Enabled => found.endpoint.enabled(work.now),
+                };
+                let Some(after) = switched else { return shown(found, work.now) };
+                work.tx.endpoint_update(&found.owner, &after).await?;
+                after_switching(work, &found.endpoint, &after).await?;
+                let after = FoundEndpoint { endpoint: after, ..found };
+                if status == EndpointStatus::Disabled {
+                    tell(work, &after).await?;
+                }
+                shown(after, work.now)
             })
             .await
     }

@@ -12,7 +12,6 @@ use authority_domain::order::no_members;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::tx::SealedSecret;
-use serde_json::Value;
 
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::{Holder, WithSecret, shown};
@@ -23,64 +22,51 @@ use crate::secret_box::SecretContext;
 
 impl App {
     /// `POST /webhook-endpoints/:id/rotate-secret`.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members;
-    /// `rotation_in_progress`.
     pub async fn endpoint_rotate_secret(
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let (app, request) = (self.clone(), RotationRequest::read(&body));
+        let (app, request) = (self.clone(), RotationRequest::read(&mutation.body));
         mutation
-            .for_holder(self, holder, move |work, tenant| {
-                Box::pin(async move {
-                    let endpoint = addressed(work.tx, &tenant, id).await?;
-                    work.check_version(endpoint.resource_version)?;
-                    let request = request?;
-                    let profile = endpoint.signature_profile.of_core();
-                    let secret = verify_core::secret::generate_for(profile, random(work));
-                    let hint = verify_core::secret::hint(&secret);
-                    let next = endpoint.rotated(hint, request.overlap_s, request.force, work.now)?;
-                    app.seal_next(work, &tenant, &next, &secret).await?;
-                    work.tx.endpoint_update(&tenant, &next).await?;
-                    note_overlap(work, &tenant, &next).await?;
-                    let shown = WithSecret { endpoint: &next, secret: &secret };
-                    Ok(Answer::record(200, &shown)?
-                        .version(next.resource_version)
-                        .about(next.id.as_str())
-                        .confidential())
-                })
+            .for_holder(self, holder, async move |work, tenant| {
+                let endpoint = addressed(work.tx, &tenant, id).await?;
+                work.check_version(endpoint.resource_version)?;
+                let request = request?;
+                let profile = endpoint.signature_profile.of_core();
+                let secret = verify_core::secret::generate_for(profile, random(work));
+                let hint = verify_core::secret::hint(&secret);
+                let next = endpoint.rotated(hint, request.overlap_s, request.force, work.now)?;
+                app.seal_next(work, &tenant, &next, &secret).await?;
+                work.tx.endpoint_update(&tenant, &next).await?;
+                note_overlap(work, &tenant, &next).await?;
+                let shown = WithSecret { endpoint: &next, secret: &secret };
+                Ok(Answer::record(200, &shown)?
+                    .version(next.resource_version)
+                    .about(next.id.as_str())
+                    .confidential())
             })
             .await
     }
 
     /// `POST /webhook-endpoints/:id/retire-secret`: ends the overlap now; without an overlap nothing changes.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for any member.
     pub async fn endpoint_retire_secret(
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+        let empty = no_members(&mutation.body);
         mutation
-            .for_holder(self, holder, move |work, tenant| {
-                Box::pin(async move {
-                    let endpoint = addressed(work.tx, &tenant, id).await?;
-                    empty?;
-                    let Some(next) = endpoint.retired(work.now) else { return shown(endpoint, work.now) };
-                    work.tx.secret_retire(&tenant, &next.id).await?;
-                    work.tx.endpoint_update(&tenant, &next).await?;
-                    note_overlap(work, &tenant, &next).await?;
-                    shown(next, work.now)
-                })
+            .for_holder(self, holder, async move |work, tenant| {
+                let endpoint = addressed(work.tx, &tenant, id).await?;
+                empty?;
+                let Some(next) = endpoint.retired(work.now) else { return shown(endpoint, work.now) };
+                work.tx.secret_retire(&tenant, &next.id).await?;
+                work.tx.endpoint_update(&tenant, &next).await?;
+                note_overlap(work, &tenant, &next).await?;
+                shown(next, work.now)
             })
             .await
     }

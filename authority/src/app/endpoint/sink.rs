@@ -17,8 +17,8 @@ impl App {
     ///
     /// # Errors
     /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached` when it already exists.
-    pub async fn sink_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
-        let mut answer = self.endpoint_create(Holder::operator(), mutation, body).await?;
+    pub async fn sink_create(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+        let mut answer = self.endpoint_create(Holder::operator(), mutation).await?;
         // It is not below a merchant's path.
         answer.location = None;
         of_platform(answer)
@@ -37,9 +37,9 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when there is none; `resource_version_conflict`; 422 for wrong members; `endpoint_url_forbidden`.
-    pub async fn sink_change(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
+    pub async fn sink_change(&self, mutation: Mutation) -> Result<Answer, Refusal> {
         let id = self.sink_id().await?;
-        of_platform(self.endpoint_change(Holder::operator(), mutation, id, body).await?)
+        of_platform(self.endpoint_change(Holder::operator(), mutation, id).await?)
     }
 
     /// `DELETE /sink`.
@@ -55,14 +55,13 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when there is none; `resource_version_conflict`; 422 for wrong members; `rotation_in_progress`.
-    pub async fn sink_rotate_secret(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
+    pub async fn sink_rotate_secret(&self, mutation: Mutation) -> Result<Answer, Refusal> {
         let id = self.sink_id().await?;
-        of_platform(self.endpoint_rotate_secret(Holder::operator(), mutation, id, body).await?)
+        of_platform(self.endpoint_rotate_secret(Holder::operator(), mutation, id).await?)
     }
 
     async fn sink_id(&self) -> Result<Named<EndpointId>, Refusal> {
-        let read = self
-            .read(|tx| Box::pin(async move { tx.endpoints_page(&Tenant::operator(), &[], None, 1).await }));
+        let read = self.read(async move |tx| tx.endpoints_page(&Tenant::operator(), &[], None, 1).await);
         let found = read.await?.into_iter().next();
         Ok(found.map(|(_, endpoint)| endpoint.id).ok_or_else(EndpointId::missing))
     }

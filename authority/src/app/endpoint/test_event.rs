@@ -7,7 +7,6 @@ use authority_domain::id::{EndpointId, KeyId, Named};
 use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Commit, commit_changes};
 use serde::Serialize;
-use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use crate::app::endpoint::changes::addressed;
@@ -31,52 +30,46 @@ pub(in crate::app) struct TestRequested<'a> {
 
 impl App {
     /// `POST /webhook-endpoints/:id/test`: an ordinary event, delivered only to this endpoint.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `endpoint_disabled`.
     pub async fn endpoint_test(
         &self,
         holder: impl Into<Holder>,
         mutation: Mutation,
         requested_by: &KeyId,
         id: Named<EndpointId>,
-        body: Option<Value>,
     ) -> Result<Answer, Refusal> {
-        let (requested_by, request) = (requested_by.to_string(), EndpointTestRequest::read(body.as_ref()));
+        let (requested_by, request) =
+            (requested_by.to_string(), EndpointTestRequest::read(Some(&mutation.body)));
         mutation
-            .for_holder(self, holder, move |work, tenant| {
-                Box::pin(async move {
-                    let endpoint = addressed(work.tx, &tenant, id).await?;
-                    let (id, request) = (endpoint.id, request?);
-                    let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
-                    let merchant = merchant.ok_or_else(EndpointId::missing)?.context();
-                    if endpoint.status == EndpointStatus::Disabled {
-                        return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
-                    }
-                    let test =
-                        WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
-                    let changes =
-                        [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
-                    let commit = Commit {
-                        tenant: &tenant,
-                        merchant: &merchant,
-                        changes: &changes,
-                        audience: &Audience::Tested(id.clone()),
-                        cause: &work.cause,
-                        now: work.now,
-                    };
-                    let done = commit_changes(work.tx, commit, &mut work.dice).await?;
-                    let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
-                        return Err(Refusal::internal());
-                    };
-                    let requested = TestRequested {
-                        event_id: event.id.as_str(),
-                        delivery_id: delivery.id.as_str(),
-                        endpoint_id: &id,
-                        livemode: tenant.livemode,
-                    };
-                    Ok(Answer::record(202, &requested)?.about(id.as_str()))
-                })
+            .for_holder(self, holder, async move |work, tenant| {
+                let endpoint = addressed(work.tx, &tenant, id).await?;
+                let (id, request) = (endpoint.id, request?);
+                let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
+                let merchant = merchant.ok_or_else(EndpointId::missing)?.context();
+                if endpoint.status == EndpointStatus::Disabled {
+                    return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
+                }
+                let test = WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
+                let changes =
+                    [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
+                let commit = Commit {
+                    tenant: &tenant,
+                    merchant: &merchant,
+                    changes: &changes,
+                    audience: &Audience::Tested(id.clone()),
+                    cause: &work.cause,
+                    now: work.now,
+                };
+                let done = commit_changes(work.tx, commit, &mut work.dice).await?;
+                let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
+                    return Err(Refusal::internal());
+                };
+                let requested = TestRequested {
+                    event_id: event.id.as_str(),
+                    delivery_id: delivery.id.as_str(),
+                    endpoint_id: &id,
+                    livemode: tenant.livemode,
+                };
+                Ok(Answer::record(202, &requested)?.about(id.as_str()))
             })
             .await
     }

@@ -10,12 +10,13 @@ use authority_domain::tenant::Tenant;
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, rows_wanted};
 use crate::app::{Answer, App};
+use authority_store::StoreError;
 
 impl App {
     /// `GET /events/:event`: the stored bytes.
     pub async fn event_get(&self, caller: &Caller, id: EventId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let body = self.read(move |tx| Box::pin(async move { tx.event_body(&tenant, &id).await })).await?;
+        let body = self.read(async move |tx| tx.event_body(&tenant, &id).await).await?;
         Ok(Answer::new(200, body.ok_or_else(EventId::missing)?))
     }
 
@@ -34,21 +35,19 @@ impl App {
         let wanted = rows_wanted(request);
         let filtered = filter != EventFilter::default();
         let (walked, found, range) = self
-            .read_list(move |tx| {
-                Box::pin(async move {
-                    // Read before the rows: a filtered page that finds no more rows has searched up to here.
-                    let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
-                    let found = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
-                    // Read after the rows, so that a reader always notices when events were removed in between. If
-                    // the event right after the cursor is there, none was removed.
-                    let goes_on = found
-                        .rows
-                        .first()
-                        .is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
-                    let asked = !goes_on;
-                    let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
-                    Ok((walked, found, range))
-                })
+            .read_list(async move |tx| {
+                // Read before the rows: a filtered page that finds no more rows has searched up to here.
+                let walked = if filtered { tx.stream_range(&tenant).await?.latest } else { 0 };
+                let found = tx.events_page(&tenant, &filter, after.unwrap_or(0), wanted).await?;
+                // Read after the rows, so that a reader always notices when events were removed in between. If
+                // the event right after the cursor is there, none was removed.
+                let goes_on = found
+                    .rows
+                    .first()
+                    .is_some_and(|(first, _)| after.is_none_or(|after| after + 1 == *first));
+                let asked = !goes_on;
+                let range = if asked { Some(tx.stream_range(&tenant).await?) } else { None };
+                Ok::<_, StoreError>((walked, found, range))
             })
             .await?;
         let oldest = range.map_or(1, |range| range.oldest);
@@ -73,7 +72,7 @@ impl App {
     /// The last sequence of a stream; 0 when it has no events.
     pub async fn stream_end(&self, tenant: &Tenant) -> Result<i64, Refusal> {
         let tenant = tenant.clone();
-        let range = self.read(move |tx| Box::pin(async move { tx.stream_range(&tenant).await })).await?;
+        let range = self.read(async move |tx| tx.stream_range(&tenant).await).await?;
         Ok(range.latest)
     }
 
@@ -86,10 +85,8 @@ impl App {
         limit: i64,
     ) -> Result<Vec<(i64, String)>, Refusal> {
         let tenant = tenant.clone();
-        self.read_list(move |tx| {
-            Box::pin(
-                async move { Ok(tx.events_page(&tenant, &EventFilter::default(), after, limit).await?.rows) },
-            )
+        self.read_list(async move |tx| {
+            Ok(tx.events_page(&tenant, &EventFilter::default(), after, limit).await?.rows)
         })
         .await
     }

@@ -16,7 +16,6 @@ use authority_domain::time::Timestamp;
 use authority_store::tx::KeyScope;
 use rand_core::Rng;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::mutation::Work;
@@ -60,75 +59,58 @@ pub(in crate::app) struct ShownKey<'a> {
 
 impl App {
     /// `POST /merchants/:m/api-keys`.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `merchant_closed`.
     pub async fn api_key_issue(
         &self,
         mutation: Mutation,
         merchant: Named<MerchantId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
-        let request = ApiKeyRequest::read(&body, self.now());
+        let request = ApiKeyRequest::read(&mutation.body, self.now());
         let tenant = merchant.map(|merchant_id| Tenant { merchant_id, livemode: false });
         mutation
-            .for_tenant(self, tenant, None, move |work, Owner { merchant, .. }| {
-                Box::pin(async move {
-                    let request = request?;
-                    merchant.check_not_closed()?;
-                    let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
-                    let key = ApiKey::generate(kind, &random(work));
-                    let record = ApiKeyRecord {
-                        id: KeyId::generate(work.now, &mut work.dice),
-                        merchant_id: merchant.id,
-                        livemode: request.livemode,
-                        hash: key.hash(),
-                        name: request.name,
-                        display: key.display(),
-                        scopes: request.scopes,
-                        expires_at: request.expires_at,
-                        revoked_at: None,
-                        last_used_at: None,
-                        replaced_by: None,
-                        created_by: by,
-                        created_at: work.now,
-                    };
-                    work.tx.api_key_insert(&record).await?;
-                    issued(&record, &key, work.now)
-                })
+            .for_tenant(self, tenant, None, async move |work, Owner { merchant, .. }| {
+                let request = request?;
+                merchant.check_not_closed()?;
+                let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
+                let key = ApiKey::generate(kind, &random(work));
+                let record = ApiKeyRecord {
+                    id: KeyId::generate(work.now, &mut work.dice),
+                    merchant_id: merchant.id,
+                    livemode: request.livemode,
+                    hash: key.hash(),
+                    name: request.name,
+                    display: key.display(),
+                    scopes: request.scopes,
+                    expires_at: request.expires_at,
+                    revoked_at: None,
+                    last_used_at: None,
+                    replaced_by: None,
+                    created_by: by,
+                    created_at: work.now,
+                };
+                work.tx.api_key_insert(&record).await?;
+                issued(&record, &key, work.now)
             })
             .await
     }
 
     /// `POST /api-keys/:id/rotate`: creates a new key; the old one works until the end of the overlap.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `rotation_in_progress`;
-    /// `invalid_state_transition` for a key that has ended; `merchant_closed`.
-    pub async fn api_key_rotate(
-        &self,
-        mutation: Mutation,
-        id: Named<KeyId>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
+    pub async fn api_key_rotate(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer, Refusal> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
-        let rotation = ApiKeyRotation::read(&body, self.now());
+        let rotation = ApiKeyRotation::read(&mutation.body, self.now());
         let answered = mutation
-            .run(self, KeyScope::Operator, move |work| {
-                Box::pin(async move {
-                    let before = find_key(work, id).await?;
-                    let rotation = rotation?;
-                    let merchant = work.tx.merchant_get(&before.merchant_id).await?;
-                    merchant.ok_or_else(MerchantId::missing)?.check_not_closed()?;
-                    let kind = if before.livemode { KeyKind::Live } else { KeyKind::Test };
-                    let key = ApiKey::generate(kind, &random(work));
-                    let id = KeyId::generate(work.now, &mut work.dice);
-                    let (old, new) = before.replace(id, &key, rotation, by, work.now)?;
-                    work.tx.api_key_insert(&new).await?;
-                    work.tx.api_key_end(&old).await?;
-                    Ok(issued(&new, &key, work.now)?.about(old.id.as_str()))
-                })
+            .run(self, KeyScope::Operator, async move |work| {
+                let before = find_key(work, id).await?;
+                let rotation = rotation?;
+                let merchant = work.tx.merchant_get(&before.merchant_id).await?;
+                merchant.ok_or_else(MerchantId::missing)?.check_not_closed()?;
+                let kind = if before.livemode { KeyKind::Live } else { KeyKind::Test };
+                let key = ApiKey::generate(kind, &random(work));
+                let id = KeyId::generate(work.now, &mut work.dice);
+                let (old, new) = before.replace(id, &key, rotation, by, work.now)?;
+                work.tx.api_key_insert(&new).await?;
+                work.tx.api_key_end(&old).await?;
+                Ok(issued(&new, &key, work.now)?.about(old.id.as_str()))
             })
             .await;
         self.forget_keys();
@@ -136,27 +118,17 @@ impl App {
     }
 
     /// `POST /api-keys/:id/revoke`: the key stops working at once.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members.
-    pub async fn api_key_revoke(
-        &self,
-        mutation: Mutation,
-        id: Named<KeyId>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let reason = read_reason(&body);
+    pub async fn api_key_revoke(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer, Refusal> {
+        let reason = read_reason(&mutation.body);
         let answered = mutation
-            .run(self, KeyScope::Operator, move |work| {
-                Box::pin(async move {
-                    let before = find_key(work, id).await?;
-                    work.reason = Some(reason?);
-                    let after = before.clone().revoke(work.now);
-                    if after != before {
-                        work.tx.api_key_end(&after).await?;
-                    }
-                    Ok(Answer::record(200, &shown(&after, None, work.now))?.about(after.id.as_str()))
-                })
+            .run(self, KeyScope::Operator, async move |work| {
+                let before = find_key(work, id).await?;
+                work.reason = Some(reason?);
+                let after = before.clone().revoke(work.now);
+                if after != before {
+                    work.tx.api_key_end(&after).await?;
+                }
+                Ok(Answer::record(200, &shown(&after, None, work.now))?.about(after.id.as_str()))
             })
             .await;
         self.forget_keys();
@@ -171,11 +143,9 @@ impl App {
     ) -> Result<List, Refusal> {
         let merchant = merchant?;
         let show = |key: ApiKeyRecord| Ok((key.id.to_string(), written(shown(&key, None, self.now()))?));
-        self.operator_list(ListKind::OperatorApiKeys, KeyId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move {
-                tx.merchant_get(&merchant).await?.ok_or_else(MerchantId::missing)?;
-                Ok(tx.api_keys_page(&merchant, of.before.as_deref(), of.rows).await?)
-            })
+        self.operator_list(ListKind::OperatorApiKeys, KeyId::PREFIX, request, show, async move |tx, of| {
+            tx.merchant_get(&merchant).await?.ok_or_else(MerchantId::missing)?;
+            Ok(tx.api_keys_page(&merchant, of.before.as_deref(), of.rows).await?)
         })
         .await
     }

@@ -2,15 +2,13 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, Named};
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
 use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_store::tx::KeyScope;
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;
-use serde_json::Value;
-
-pub use authority_store::tx::MerchantFilter;
 
 use crate::app::lists::{List, ListRequest, written};
 use crate::app::{Answer, App, Mutation};
@@ -33,56 +31,45 @@ impl<'a> OperatorView<'a> {
 
 impl App {
     /// `POST /merchants`.
-    ///
-    /// # Errors
-    /// 422 for wrong members and for a slug that is taken.
-    pub async fn merchant_create(&self, mutation: Mutation, body: Value) -> Result<Answer, Refusal> {
-        let (rates, request) = (self.rates.load_full(), MerchantRequest::read(&body));
+    pub async fn merchant_create(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+        let (rates, request) = (self.rates.load_full(), MerchantRequest::read(&mutation.body));
         mutation
-            .run(self, KeyScope::Operator, move |work| {
-                Box::pin(async move {
-                    let id = MerchantId::generate(work.now, &mut work.dice);
-                    let merchant = request?.into_merchant(id, work.now);
-                    match work.tx.merchant_insert(&merchant).await {
-                        Err(StoreError::Conflict(Constraint::MerchantSlug)) => {
-                            return Err(Refusal::member("/slug", MemberCode::Duplicate, "is taken"));
-                        }
-                        other => other?,
+            .run(self, KeyScope::Operator, async move |work| {
+                let id = MerchantId::generate(work.now, &mut work.dice);
+                let merchant = request?.into_merchant(id, work.now);
+                match work.tx.merchant_insert(&merchant).await {
+                    Err(StoreError::Conflict(Constraint::MerchantSlug)) => {
+                        return Err(Refusal::member("/slug", MemberCode::Duplicate, "is taken"));
                     }
-                    answer(201, &merchant, rates.as_deref())
-                })
+                    other => other?,
+                }
+                answer(201, &merchant, rates.as_deref())
             })
             .await
     }
 
     /// `PATCH /merchants/:m`. A change takes effect with the merchant's next request.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members;
-    /// `invalid_state_transition` for a closed merchant that is to be reopened.
     pub async fn merchant_update(
         &self,
         mutation: Mutation,
         id: Named<MerchantId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
+        let body = mutation.body.clone();
         let rates = self.rates.load_full();
         let answered = mutation
-            .run(self, KeyScope::Operator, move |work| {
-                Box::pin(async move {
-                    let before = work.tx.merchant_get(&id?).await?.ok_or_else(MerchantId::missing)?;
-                    work.check_version(before.resource_version)?;
-                    let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;
-                    if merchant != before {
-                        work.tx.merchant_update(&merchant).await?;
-                        if merchant.status == MerchantStatus::Closed {
-                            // Closing is permanent: nobody can share anything with it any more, nor can it share
-                            // with others.
-                            work.tx.connections_end(&merchant.id, work.now).await?;
-                        }
+            .run(self, KeyScope::Operator, async move |work| {
+                let before = work.tx.merchant_get(&id?).await?.ok_or_else(MerchantId::missing)?;
+                work.check_version(before.resource_version)?;
+                let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;
+                if merchant != before {
+                    work.tx.merchant_update(&merchant).await?;
+                    if merchant.status == MerchantStatus::Closed {
+                        // Closing is permanent: nobody can share anything with it any more, nor can it share
+                        // with others.
+                        work.tx.connections_end(&merchant.id, work.now).await?;
                     }
-                    answer(200, &merchant, rates.as_deref())
-                })
+                }
+                answer(200, &merchant, rates.as_deref())
             })
             .await;
         self.forget_keys();
@@ -91,7 +78,7 @@ impl App {
 
     /// `GET /merchants/:m`.
     pub async fn merchant_get(&self, id: MerchantId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.merchant_get(&id).await })).await?;
+        let found = self.read(async move |tx| tx.merchant_get(&id).await).await?;
         answer(200, &found.ok_or_else(MerchantId::missing)?, self.rates.load().as_deref())
     }
 
@@ -105,9 +92,13 @@ impl App {
         let show = |merchant: Merchant| {
             Ok((merchant.id.to_string(), written(OperatorView::new(&merchant, rates.as_deref()))?))
         };
-        self.operator_list(ListKind::OperatorMerchants, MerchantId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.merchants_page(&filter, of.before.as_deref(), of.rows).await?) })
-        })
+        self.operator_list(
+            ListKind::OperatorMerchants,
+            MerchantId::PREFIX,
+            request,
+            show,
+            async move |tx, of| Ok(tx.merchants_page(&filter, of.before.as_deref(), of.rows).await?),
+        )
         .await
     }
 }

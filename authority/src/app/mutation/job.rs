@@ -6,10 +6,10 @@ use authority_domain::id::AuditId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::tx::{IdempotencyRecord, KeyScope, Tx};
-use futures_util::future::BoxFuture;
 
 use super::idempotency::{IdempotencyKey, replay};
 use super::{Mutation, Work, frame};
+use crate::app::job::Working;
 use crate::app::{Answer, App};
 
 #[derive(Clone)]
@@ -20,10 +20,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) async fn run<F>(self, tx: &mut Tx, work: F) -> Result<Answer, Refusal>
-    where
-        F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Send,
-    {
+    pub(super) async fn run(self, tx: &mut Tx, work: impl Working<Answer>) -> Result<Answer, Refusal> {
         // The time when the work runs, not when the request arrived: jobs queue for the writer.
         let now = self.app.now();
         if let Some(key) = &self.mutation.idempotency

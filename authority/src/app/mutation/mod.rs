@@ -18,9 +18,9 @@ use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::{FirstRead, KeyScope, OwnedRecord, Prefetch, Tx};
-use futures_util::future::BoxFuture;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
+use serde_json::Value;
 
 pub use self::idempotency::IdempotencyKey;
 pub(super) use self::idempotency::made_before;
@@ -28,6 +28,7 @@ use self::job::Job;
 pub use self::work::Owner;
 use super::access::Caller;
 use super::endpoint::merchant::Holder;
+use super::job::{ReadingOf, Working, WorkingFor};
 use super::{Answer, App};
 
 /// The version that a change expects.
@@ -39,7 +40,7 @@ pub enum IfMatch {
     Version(i64),
 }
 
-/// A writing request, except for its body.
+/// A writing request.
 #[derive(Clone, Debug)]
 pub struct Mutation {
     /// The operation's name, for the record.
@@ -54,6 +55,8 @@ pub struct Mutation {
     pub if_match: Option<IfMatch>,
     /// The author for the audit log; `None` for a merchant's request.
     pub author: Option<Author>,
+    /// The body, which the use case reads before its transaction.
+    pub body: Value,
 }
 
 /// What a use case works with inside its transaction.
@@ -72,35 +75,21 @@ pub(super) struct Work<'t> {
     strict: bool,
 }
 
-/// The work of a request. It may run more than once, and the writes of its last run alone count.
-pub(super) trait UseCase:
-    for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Clone + Send + 'static
-{
-}
-
-impl<F> UseCase for F where
-    F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<Answer, Refusal>> + Clone + Send + 'static
-{
-}
-
-/// The same for a request about the records of one merchant, which it gets as well.
-pub(super) trait OwnerUseCase:
-    for<'t> FnOnce(&'t mut Work<'_>, Owner) -> BoxFuture<'t, Result<Answer, Refusal>> + Clone + Send + 'static
-{
-}
-
-impl<F> OwnerUseCase for F where
-    F: for<'t> FnOnce(&'t mut Work<'_>, Owner) -> BoxFuture<'t, Result<Answer, Refusal>>
-        + Clone
-        + Send
-        + 'static
-{
-}
-
 impl Mutation {
+    /// The same with this body.
+    #[must_use]
+    pub fn with(self, body: Value) -> Self {
+        Self { body, ..self }
+    }
+
     /// Runs `work` in one transaction, at most once per idempotency key. The transaction holds the turn of the tenant
     /// that the scope names; an operator's request that names none holds every turn.
-    pub(super) async fn run(self, app: &App, scope: KeyScope, work: impl UseCase) -> Result<Answer, Refusal> {
+    pub(super) async fn run(
+        self,
+        app: &App,
+        scope: KeyScope,
+        work: impl Working<Answer>,
+    ) -> Result<Answer, Refusal> {
         let tenant = match &scope {
             KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
             KeyScope::Operator => None,
@@ -113,15 +102,12 @@ impl Mutation {
         self,
         app: &App,
         holder: impl Into<Holder>,
-        work: impl for<'t> FnOnce(&'t mut Work<'_>, Tenant) -> BoxFuture<'t, Result<Answer, Refusal>>
-        + Clone
-        + Send
-        + 'static,
+        work: impl WorkingFor<Tenant>,
     ) -> Result<Answer, Refusal> {
         let Holder { tenant, scope, strict } = holder.into();
-        self.run(app, scope, move |frame| {
+        self.run(app, scope, async move |frame| {
             frame.strict = strict;
-            work(frame, tenant)
+            work(frame, tenant).await
         })
         .await
     }
@@ -132,12 +118,12 @@ impl Mutation {
         app: &App,
         caller: &Caller,
         reads: impl IntoIterator<Item = FirstRead>,
-        work: impl OwnerUseCase,
+        work: impl WorkingFor<Owner>,
     ) -> Result<Answer, Refusal> {
         let strict = caller.merchant.settings.require_if_match;
-        self.for_owner(app, Owner::of(caller), reads, move |frame, owner| {
+        self.for_owner(app, Owner::of(caller), reads, async move |frame, owner| {
             frame.strict = strict;
-            work(frame, owner)
+            work(frame, owner).await
         })
         .await
     }
@@ -148,11 +134,11 @@ impl Mutation {
         app: &App,
         owner: Owner,
         reads: impl IntoIterator<Item = FirstRead>,
-        work: impl OwnerUseCase,
+        work: impl WorkingFor<Owner>,
     ) -> Result<Answer, Refusal> {
         let tenant = owner.tenant.clone();
         let scope = KeyScope::Merchant(tenant.clone());
-        self.run_for(app, scope, Some(tenant), reads, move |frame| work(frame, owner)).await
+        self.run_for(app, scope, Some(tenant), reads, async move |frame| work(frame, owner).await).await
     }
 
     /// An operator's request about the merchant and mode in its path.
@@ -161,7 +147,7 @@ impl Mutation {
         app: &App,
         tenant: Named<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
-        work: impl OwnerUseCase,
+        work: impl WorkingFor<Owner>,
     ) -> Result<Answer, Refusal> {
         let scope = tenant.clone().map_or(KeyScope::Operator, KeyScope::OperatorFor);
         self.for_named(app, scope, tenant, reads, work).await
@@ -173,7 +159,7 @@ impl Mutation {
         app: &App,
         tenant: Named<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
-        work: impl OwnerUseCase,
+        work: impl WorkingFor<Owner>,
     ) -> Result<Answer, Refusal> {
         self.for_named(app, KeyScope::Operator, tenant, reads, work).await
     }
@@ -183,7 +169,7 @@ impl Mutation {
         self,
         app: &App,
         tenant: Named<Tenant>,
-        work: impl UseCase,
+        work: impl Working<Answer>,
     ) -> Result<Answer, Refusal> {
         self.run_for(app, KeyScope::Operator, tenant.ok(), None, work).await
     }
@@ -194,13 +180,11 @@ impl Mutation {
         scope: KeyScope,
         tenant: Named<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
-        work: impl OwnerUseCase,
+        work: impl WorkingFor<Owner>,
     ) -> Result<Answer, Refusal> {
-        self.run_for(app, scope, tenant.clone().ok(), reads, move |frame| {
-            Box::pin(async move {
-                let owner = frame.owner(tenant?).await?;
-                work(frame, owner).await
-            })
+        self.run_for(app, scope, tenant.clone().ok(), reads, async move |frame| {
+            let owner = frame.owner(tenant?).await?;
+            work(frame, owner).await
         })
         .await
     }
@@ -212,11 +196,12 @@ impl Mutation {
         scope: KeyScope,
         tenant: Option<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
-        work: impl UseCase,
+        work: impl Working<Answer>,
     ) -> Result<Answer, Refusal> {
         let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
         let ahead = Prefetch { tenant, key, reads: reads.into_iter().collect(), now: app.now() };
-        let job = Job { app: app.clone(), scope, mutation: self };
+        // The body has been read: a job that runs again need not copy it.
+        let job = Job { app: app.clone(), scope, mutation: self.with(Value::Null) };
         app.store.write_ahead(ahead, move |tx: &mut Tx| Box::pin(job.run(tx, work))).await
     }
 }
@@ -228,10 +213,10 @@ impl App {
         &self,
         id: Named<T>,
         missing: fn() -> Refusal,
-        read: impl for<'t> FnOnce(&'t mut Tx, T) -> BoxFuture<'t, Result<Option<R>, StoreError>> + Send + 'static,
+        read: impl ReadingOf<T, Option<R>, StoreError>,
     ) -> Result<Named<R>, Refusal> {
         match id {
-            Ok(id) => Ok(self.read(move |tx| read(tx, id)).await?.ok_or_else(missing)),
+            Ok(id) => Ok(self.read(async move |tx| read(tx, id).await).await?.ok_or_else(missing)),
             Err(malformed) => Ok(Err(malformed)),
         }
     }
@@ -242,16 +227,16 @@ impl App {
         record: Named<OwnedRecord>,
         missing: fn() -> Refusal,
     ) -> Result<Named<Tenant>, Refusal> {
-        self.named(record, missing, |tx, record| Box::pin(async move { tx.owner_of(&record).await })).await
+        self.named(record, missing, async |tx, record| tx.owner_of(&record).await).await
     }
 }
 
 /// Runs `work` in one transaction started by the service itself: no request, so no idempotency key and no answer.
-pub(super) async fn on_its_own<T, F>(app: &App, turns: Turns, work: F) -> Result<T, Refusal>
-where
-    F: for<'t> FnOnce(&'t mut Work<'_>) -> BoxFuture<'t, Result<T, Refusal>> + Clone + Send + 'static,
-    T: Send + 'static,
-{
+pub(super) async fn on_its_own<T: Send + 'static>(
+    app: &App,
+    turns: Turns,
+    work: impl Working<T>,
+) -> Result<T, Refusal> {
     let app_inside = app.clone();
     app.store
         .write_with(turns, move |tx: &mut Tx| {

@@ -37,15 +37,13 @@ impl App {
         tenant: Named<Tenant>,
         number: Named<OrderNumber>,
         action: OrderAction,
-        body: Value,
     ) -> Result<Answer, Refusal> {
+        let body = mutation.body.clone();
         let read = super::first_read(tenant.as_ref().ok(), &number);
         mutation
-            .for_tenant(self, tenant, read, move |work, owner| {
-                Box::pin(async move {
-                    let order = work.order(&owner, number).await?;
-                    Answer::of(200, &change(work, &owner, order, action, &body).await?)
-                })
+            .for_tenant(self, tenant, read, async move |work, owner| {
+                let order = work.order(&owner, number).await?;
+                Answer::of(200, &change(work, &owner, order, action, &body).await?)
             })
             .await
     }

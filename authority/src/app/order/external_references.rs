@@ -13,7 +13,6 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::read_reference;
 use authority_domain::tenant::Tenant;
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::mutation::Work;
@@ -23,8 +22,8 @@ use crate::app::{Answer, App, Mutation};
 /// The change to an entry.
 #[derive(Clone, Debug)]
 pub enum ReferenceAction {
-    /// `PUT`, with this body.
-    Set(Value),
+    /// `PUT`
+    Set,
     /// `DELETE`
     Remove,
 }
@@ -43,18 +42,15 @@ impl App {
         system: SystemName,
         action: ReferenceAction,
     ) -> Result<Answer, Refusal> {
+        let reference = read_reference(&mutation.body);
         mutation
-            .for_caller(self, caller, None, move |work, owner| {
-                Box::pin(async move {
-                    let order = work.order(&owner, number).await?;
-                    let changes = match action {
-                        ReferenceAction::Set(body) => {
-                            put(work, &owner.tenant, &order, system, read_reference(&body)?).await?
-                        }
-                        ReferenceAction::Remove => delete(work, &owner.tenant, &order, &system).await?,
-                    };
-                    Answer::of(200, &commit(work, &owner, order, changes).await?)
-                })
+            .for_caller(self, caller, None, async move |work, owner| {
+                let order = work.order(&owner, number).await?;
+                let changes = match action {
+                    ReferenceAction::Set => put(work, &owner.tenant, &order, system, reference?).await?,
+                    ReferenceAction::Remove => delete(work, &owner.tenant, &order, &system).await?,
+                };
+                Answer::of(200, &commit(work, &owner, order, changes).await?)
             })
             .await
     }

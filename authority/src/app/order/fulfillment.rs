@@ -5,7 +5,6 @@ use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, fulfillment};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::mutation::Work;
@@ -22,16 +21,13 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let request = FulfillmentRequest::read(&body);
+        let request = FulfillmentRequest::read(&mutation.body);
         let read = super::first_read(Some(&caller.tenant), &number);
         mutation
-            .for_caller(self, caller, read, move |work, owner| {
-                Box::pin(async move {
-                    let order = work.order(&owner, number).await?;
-                    Answer::of(200, &update(work, &owner, order, request?).await?)
-                })
+            .for_caller(self, caller, read, async move |work, owner| {
+                let order = work.order(&owner, number).await?;
+                Answer::of(200, &update(work, &owner, order, request?).await?)
             })
             .await
     }

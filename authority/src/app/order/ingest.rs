@@ -13,7 +13,6 @@ use authority_domain::payment::Payment;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
-use serde_json::Value;
 
 use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
@@ -25,22 +24,15 @@ impl App {
     /// # Errors
     /// `not_found`; 422 for wrong members, for a number or a processor's event id that was used before, and the
     /// refusals of [`order::flow::ingest`]; `merchant_closed`.
-    pub async fn order_ingest(
-        &self,
-        mutation: Mutation,
-        tenant: Named<Tenant>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let request = OrderRequest::read(&body, self.now());
+    pub async fn order_ingest(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer, Refusal> {
+        let request = OrderRequest::read(&mutation.body, self.now());
         let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
         mutation
-            .for_tenant(self, tenant, reads.into_iter().flatten(), move |work, owner| {
-                Box::pin(async move {
-                    let request = request?;
-                    owner.merchant.check_not_closed()?;
-                    let events = request.processor_events();
-                    Answer::of(201, &ingest(work, &owner, request, &events).await?)
-                })
+            .for_tenant(self, tenant, reads.into_iter().flatten(), async move |work, owner| {
+                let request = request?;
+                owner.merchant.check_not_closed()?;
+                let events = request.processor_events();
+                Answer::of(201, &ingest(work, &owner, request, &events).await?)
             })
             .await
     }

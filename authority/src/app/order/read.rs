@@ -25,8 +25,7 @@ impl App {
         number: Named<OrderNumber>,
     ) -> Result<Answer, Refusal> {
         let (Ok(tenant), Ok(number)) = (tenant, number) else { return Err(OrderNumber::missing()) };
-        let found =
-            self.read(move |tx| Box::pin(async move { tx.order_body(&tenant, &number).await })).await?;
+        let found = self.read(async move |tx| tx.order_body(&tenant, &number).await).await?;
         found.map(Answer::stored).ok_or_else(OrderNumber::missing)
     }
 
@@ -37,8 +36,8 @@ impl App {
         request: &ListRequest,
         filter: OrderFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Orders, tenant, request, Ok, move |tx, of| {
-            Box::pin(async move { Ok(tx.orders_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        self.list(ListKind::Orders, tenant, request, Ok, async move |tx, of| {
+            Ok(tx.orders_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }

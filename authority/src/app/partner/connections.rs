@@ -17,7 +17,6 @@ use authority_domain::time::Timestamp;
 use authority_store::{Constraint, StoreError};
 use rand::Rng as _;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, written};
@@ -37,86 +36,60 @@ pub(in crate::app) struct WithCode<'a> {
 
 impl App {
     /// `POST /partner-connections`.
-    ///
-    /// # Errors
-    /// 422 for wrong members.
-    pub async fn connection_create(
-        &self,
-        caller: &Caller,
-        mutation: Mutation,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let (app, label) = (self.clone(), read_label(&body));
+    pub async fn connection_create(&self, caller: &Caller, mutation: Mutation) -> Result<Answer, Refusal> {
+        let (app, label) = (self.clone(), read_label(&mutation.body));
         mutation
-            .for_caller(self, caller, None, move |work, Owner { tenant, merchant }| {
-                Box::pin(async move {
-                    let side = ConnectionSide { merchant: merchant.context(), label: label? };
-                    let (connection, code) = invite(work, &tenant, side).await?;
-                    let location = app.location("partner-connections", connection.id.as_str());
-                    let shown = WithCode {
-                        connection: connection.seen_by(&merchant.id, work.now),
-                        invite_code: code.expose(),
-                    };
-                    Ok(Answer::record(201, &shown)?.location(location).confidential())
-                })
+            .for_caller(self, caller, None, async move |work, Owner { tenant, merchant }| {
+                let side = ConnectionSide { merchant: merchant.context(), label: label? };
+                let (connection, code) = invite(work, &tenant, side).await?;
+                let location = app.location("partner-connections", connection.id.as_str());
+                let shown = WithCode {
+                    connection: connection.seen_by(&merchant.id, work.now),
+                    invite_code: code.expose(),
+                };
+                Ok(Answer::record(201, &shown)?.location(location).confidential())
             })
             .await
     }
 
     /// `POST /partner-connections/accept`.
-    ///
-    /// # Errors
-    /// 422 for wrong members; `not_found` for every code that does not work; `connection_exists`.
-    pub async fn connection_accept(
-        &self,
-        caller: &Caller,
-        mutation: Mutation,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let request = AcceptRequest::read(&body);
+    pub async fn connection_accept(&self, caller: &Caller, mutation: Mutation) -> Result<Answer, Refusal> {
+        let request = AcceptRequest::read(&mutation.body);
         mutation
-            .for_caller(self, caller, None, move |work, Owner { tenant, merchant }| {
-                Box::pin(async move {
-                    let missing = || Refusal::not_found("invite code");
-                    let AcceptRequest { invite_code, label } = request?;
-                    let hash = invite_code.ok_or_else(missing)?.hash();
-                    let invited = work.tx.connection_by_invite(tenant.livemode, &hash).await?;
-                    let side = ConnectionSide { merchant: merchant.context(), label };
-                    let accepted =
-                        invited.and_then(|invited| invited.accept(side, work.now)).ok_or_else(missing)?;
-                    accept(work, &tenant, &accepted).await?;
-                    answer(&accepted, &tenant, work.now)
-                })
+            .for_caller(self, caller, None, async move |work, Owner { tenant, merchant }| {
+                let missing = || Refusal::not_found("invite code");
+                let AcceptRequest { invite_code, label } = request?;
+                let hash = invite_code.ok_or_else(missing)?.hash();
+                let invited = work.tx.connection_by_invite(tenant.livemode, &hash).await?;
+                let side = ConnectionSide { merchant: merchant.context(), label };
+                let accepted =
+                    invited.and_then(|invited| invited.accept(side, work.now)).ok_or_else(missing)?;
+                accept(work, &tenant, &accepted).await?;
+                answer(&accepted, &tenant, work.now)
             })
             .await
     }
 
     /// `POST /partner-connections/:id/revoke`, by either side. From this commit on, nothing shared on it can be
     /// read any more, however many shares there are.
-    ///
-    /// # Errors
-    /// `not_found`; `invalid_state_transition` for an invitation that has expired.
     pub async fn connection_revoke(
         &self,
         caller: &Caller,
         mutation: Mutation,
         id: Named<ConnectionId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+        let empty = no_members(&mutation.body);
         mutation
-            .for_caller(self, caller, None, move |work, Owner { tenant, .. }| {
-                Box::pin(async move {
-                    let found = work.tx.connection_get(&tenant, &id?).await?;
-                    let found = found.ok_or_else(ConnectionId::missing)?;
-                    empty?;
-                    let Some(ended) = found.clone().revoke(work.now)? else {
-                        return answer(&found, &tenant, work.now);
-                    };
-                    work.tx.connection_revoke(&ended).await?;
-                    end_shares_at_once(work, &ended.id).await?;
-                    answer(&ended, &tenant, work.now)
-                })
+            .for_caller(self, caller, None, async move |work, Owner { tenant, .. }| {
+                let found = work.tx.connection_get(&tenant, &id?).await?;
+                let found = found.ok_or_else(ConnectionId::missing)?;
+                empty?;
+                let Some(ended) = found.clone().revoke(work.now)? else {
+                    return answer(&found, &tenant, work.now);
+                };
+                work.tx.connection_revoke(&ended).await?;
+                end_shares_at_once(work, &ended.id).await?;
+                answer(&ended, &tenant, work.now)
             })
             .await
     }
@@ -124,7 +97,7 @@ impl App {
     /// `GET /partner-connections/:id`.
     pub async fn connection_get(&self, caller: &Caller, id: ConnectionId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let read = self.read(move |tx| Box::pin(async move { tx.connection_get(&tenant, &id).await }));
+        let read = self.read(async move |tx| tx.connection_get(&tenant, &id).await);
         answer(&read.await?.ok_or_else(ConnectionId::missing)?, &caller.tenant, self.now())
     }
 
@@ -138,10 +111,8 @@ impl App {
         let now = self.now();
         let show =
             |connection: PartnerConnection| written(connection.seen_by(&caller.tenant.merchant_id, now));
-        self.list(ListKind::PartnerConnections, &caller.tenant, request, show, move |tx, of| {
-            Box::pin(
-                async move { Ok(tx.connections_page(&of.tenant, &filter, now, of.before, of.rows).await?) },
-            )
+        self.list(ListKind::PartnerConnections, &caller.tenant, request, show, async move |tx, of| {
+            Ok(tx.connections_page(&of.tenant, &filter, now, of.before, of.rows).await?)
         })
         .await
     }

@@ -38,14 +38,11 @@ impl App {
     /// # Errors
     /// What the store reports; nothing is half done.
     pub async fn end_shares_step(&self) -> Result<bool, Refusal> {
-        let connections =
-            self.read(|tx| Box::pin(async move { tx.connections_to_end(CONNECTIONS).await })).await?;
+        let connections = self.read(async move |tx| tx.connections_to_end(CONNECTIONS).await).await?;
         let any = !connections.is_empty();
         for connection in connections {
-            on_its_own(self, Turns::ALL, move |work| {
-                Box::pin(async move { end_shares(work, &connection, When::Later).await })
-            })
-            .await?;
+            on_its_own(self, Turns::ALL, async move |work| end_shares(work, &connection, When::Later).await)
+                .await?;
         }
         Ok(any)
     }

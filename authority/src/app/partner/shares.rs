@@ -15,7 +15,6 @@ use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::shipment::Shipment;
 use authority_domain::tenant::Tenant;
 use authority_store::tx::SeenOrder;
-use serde_json::Value;
 use verify_core::catalog::EventType;
 
 use crate::app::access::Caller;
@@ -25,58 +24,45 @@ use crate::app::{Answer, App, Mutation, Owner};
 
 impl App {
     /// `POST /orders/:order/shares`.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members and for a connection that is not the merchant's; `connection_not_active`;
-    /// `share_exists`.
     pub async fn share_create(
         &self,
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let request = ShareRequest::read(&body);
+        let request = ShareRequest::read(&mutation.body);
         mutation
-            .for_caller(self, caller, None, move |work, owner| {
-                Box::pin(async move {
-                    let order =
-                        work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
-                    let ShareRequest { connection_id, terms } = request?;
-                    let connection = named(work, &owner.tenant, &connection_id).await?;
-                    Answer::record(201, &share(work, &owner, order, &connection, terms).await?)
-                })
+            .for_caller(self, caller, None, async move |work, owner| {
+                let order =
+                    work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
+                let ShareRequest { connection_id, terms } = request?;
+                let connection = named(work, &owner.tenant, &connection_id).await?;
+                Answer::record(201, &share(work, &owner, order, &connection, terms).await?)
             })
             .await
     }
 
     /// `POST /order-shares/:id/revoke`, by the owner.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for a body with members.
     pub async fn share_revoke(
         &self,
         caller: &Caller,
         mutation: Mutation,
         id: Named<ShareId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let empty = no_members(&body);
+        let empty = no_members(&mutation.body);
         mutation
-            .for_caller(self, caller, None, move |work, owner| {
-                Box::pin(async move {
-                    let found = work.tx.share_get(&owner.tenant, &id?).await?.ok_or_else(ShareId::missing)?;
-                    empty?;
-                    if found.status == ShareStatus::Revoked {
-                        return Answer::record(200, &found);
-                    }
-                    let order = work.order_of(&owner.tenant, &found.order_number).await?;
-                    let share = found.revoked(work.now);
-                    let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
-                    let change = Change::share(EventType::OrderShareRevoked, sharing);
-                    work.commit(&owner, &[change]).await?;
-                    Answer::record(200, &share)
-                })
+            .for_caller(self, caller, None, async move |work, owner| {
+                let found = work.tx.share_get(&owner.tenant, &id?).await?.ok_or_else(ShareId::missing)?;
+                empty?;
+                if found.status == ShareStatus::Revoked {
+                    return Answer::record(200, &found);
+                }
+                let order = work.order_of(&owner.tenant, &found.order_number).await?;
+                let share = found.revoked(work.now);
+                let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
+                let change = Change::share(EventType::OrderShareRevoked, sharing);
+                work.commit(&owner, &[change]).await?;
+                Answer::record(200, &share)
             })
             .await
     }
@@ -88,8 +74,8 @@ impl App {
         request: &ListRequest,
         filter: ShareFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::OrderShares, &caller.tenant, request, written, move |tx, of| {
-            Box::pin(async move { Ok(tx.shares_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        self.list(ListKind::OrderShares, &caller.tenant, request, written, async move |tx, of| {
+            Ok(tx.shares_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }
@@ -98,8 +84,7 @@ impl App {
     pub async fn partner_order_get(&self, caller: &Caller, id: Named<ShareId>) -> Result<Answer, Refusal> {
         let missing = || Refusal::not_found("partner order");
         let (tenant, id) = (caller.tenant.clone(), id.map_err(|_| missing())?);
-        let found =
-            self.read(move |tx| Box::pin(async move { tx.partner_order(&tenant, &id).await })).await?;
+        let found = self.read(async move |tx| tx.partner_order(&tenant, &id).await).await?;
         Ok(Answer::new(200, shown(&found.ok_or_else(missing)?)?))
     }
 
@@ -111,10 +96,8 @@ impl App {
         filter: ShareFilter,
     ) -> Result<List, Refusal> {
         let show = |seen: SeenOrder| Ok(Item::made_of(seen.bytes, shown(&seen)?));
-        self.list(ListKind::PartnerOrders, &caller.tenant, request, show, move |tx, of| {
-            Box::pin(
-                async move { Ok(tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?) },
-            )
+        self.list(ListKind::PartnerOrders, &caller.tenant, request, show, async move |tx, of| {
+            Ok(tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }

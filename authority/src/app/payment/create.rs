@@ -11,7 +11,6 @@ use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::{order, payment};
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
-use serde_json::Value;
 
 use crate::app::mutation::Work;
 use crate::app::subscriptions::order_to_pay;
@@ -20,28 +19,18 @@ use crate::app::{Answer, App, Mutation, Owner};
 impl App {
     /// `POST /merchants/:m/:mode/payments`: an attempt on an open checkout, on an unpaid order, or on the latest order
     /// of a subscription.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `invalid_state_transition`, `currency_mismatch`.
-    pub async fn payment_start(
-        &self,
-        mutation: Mutation,
-        tenant: Named<Tenant>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let request = PaymentRequest::read(&body);
+    pub async fn payment_start(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer, Refusal> {
+        let request = PaymentRequest::read(&mutation.body);
         let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
         mutation
-            .for_tenant(self, tenant, reads.into_iter().flatten(), move |work, owner| {
-                Box::pin(async move {
-                    let request = request?;
-                    let message = start_message(&owner.tenant, &request);
-                    if let Some(known) = work.tx.processor_report_get(&message).await? {
-                        let known = PaymentId::from_store(known.resource_id);
-                        return started_before(work, &owner.tenant, &known, &request).await;
-                    }
-                    Answer::of(201, &start(work, &owner, request).await?)
-                })
+            .for_tenant(self, tenant, reads.into_iter().flatten(), async move |work, owner| {
+                let request = request?;
+                let message = start_message(&owner.tenant, &request);
+                if let Some(known) = work.tx.processor_report_get(&message).await? {
+                    let known = PaymentId::from_store(known.resource_id);
+                    return started_before(work, &owner.tenant, &known, &request).await;
+                }
+                Answer::of(201, &start(work, &owner, request).await?)
             })
             .await
     }

@@ -5,13 +5,11 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, PaymentId};
-use authority_domain::list_filter::PaymentFilter;
+use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter};
 use authority_domain::payment::Payment;
 use authority_domain::refusal::Refusal;
 use authority_store::tx::FoundPayment;
 use serde::Serialize;
-
-pub use authority_store::tx::AllPaymentsFilter;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, written};
@@ -37,7 +35,7 @@ impl App {
     /// `GET /payments/:payment`.
     pub async fn payment_get(&self, caller: &Caller, id: PaymentId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found = self.read(move |tx| Box::pin(async move { tx.payment_body(&tenant, &id).await })).await?;
+        let found = self.read(async move |tx| tx.payment_body(&tenant, &id).await).await?;
         // The amount that open refunds reserve changes without a new version.
         Ok(Answer::stored(found.ok_or_else(PaymentId::missing)?).volatile())
     }
@@ -49,15 +47,15 @@ impl App {
         request: &ListRequest,
         filter: PaymentFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Payments, &caller.tenant, request, Ok, move |tx, of| {
-            Box::pin(async move { Ok(tx.payments_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        self.list(ListKind::Payments, &caller.tenant, request, Ok, async move |tx, of| {
+            Ok(tx.payments_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }
 
     /// `GET /payments/:payment` of the operator API.
     pub async fn payment_find(&self, id: PaymentId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.payment_owned(&id).await })).await?;
+        let found = self.read(async move |tx| tx.payment_owned(&id).await).await?;
         let (tenant, payment) = found.ok_or_else(PaymentId::missing)?;
         let found = FoundPayment { tenant, payment };
         Ok(Answer::showing(200, &OperatorView::from(&found), &found.payment)?.volatile())
@@ -71,9 +69,13 @@ impl App {
     ) -> Result<List, Refusal> {
         let show =
             |found: FoundPayment| Ok((found.payment.id.to_string(), written(OperatorView::from(&found))?));
-        self.operator_list(ListKind::OperatorPayments, PaymentId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.payments_everywhere(&filter, of.before.as_deref(), of.rows).await?) })
-        })
+        self.operator_list(
+            ListKind::OperatorPayments,
+            PaymentId::PREFIX,
+            request,
+            show,
+            async move |tx, of| Ok(tx.payments_everywhere(&filter, of.before.as_deref(), of.rows).await?),
+        )
         .await
     }
 }

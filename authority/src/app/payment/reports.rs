@@ -15,7 +15,6 @@ use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::tx::{FirstRead, KnownMessage, MessageId, ProcessorMessage};
-use serde_json::Value;
 
 use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
@@ -26,35 +25,24 @@ use crate::app::{Answer, App, Mutation, Owner, alerts};
 
 impl App {
     /// `POST /payments/:id/reports`.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `currency_mismatch`, `processor_conflict`.
-    pub async fn payment_report(
-        &self,
-        mutation: Mutation,
-        id: Named<PaymentId>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let request = PaymentReportRequest::read(&body, self.now());
+    pub async fn payment_report(&self, mutation: Mutation, id: Named<PaymentId>) -> Result<Answer, Refusal> {
+        let request = PaymentReportRequest::read(&mutation.body, self.now());
         // Neither its tenant nor its processor ever changes, nor the order that it
         // belongs to.
-        let read = self.named(id.clone(), PaymentId::missing, |tx, id| {
-            Box::pin(async move { tx.payment_owned(&id).await })
-        });
+        let read =
+            self.named(id.clone(), PaymentId::missing, async move |tx, id| tx.payment_owned(&id).await);
         let found = read.await?;
         let reads =
             found.as_ref().map_or_else(|_| Vec::new(), |found| first_reads(found, request.as_ref().ok()));
         let (tenant, named) = (found.map(|(tenant, _)| tenant), id.clone());
         let answered = mutation
-            .for_record(self, tenant, reads, move |work, owner| {
-                Box::pin(async move {
-                    let (_, payment) = work.tx.payment_find(&named?).await?.ok_or_else(PaymentId::missing)?;
-                    let request = request?;
-                    request.check(&payment)?;
-                    let (applied, payment) = report(work, &owner, payment, request).await?;
-                    let result = PaymentReportResult { applied, payment: &payment };
-                    Answer::showing(200, &result, &payment)
-                })
+            .for_record(self, tenant, reads, async move |work, owner| {
+                let (_, payment) = work.tx.payment_find(&named?).await?.ok_or_else(PaymentId::missing)?;
+                let request = request?;
+                request.check(&payment)?;
+                let (applied, payment) = report(work, &owner, payment, request).await?;
+                let result = PaymentReportResult { applied, payment: &payment };
+                Answer::showing(200, &result, &payment)
             })
             .await;
         if let (Err(refusal), Ok(id)) = (&answered, id)

@@ -26,17 +26,15 @@ impl App {
         caller: &Caller,
     ) -> Result<Vec<(Endpoint, EndpointFigures)>, Refusal> {
         let (tenant, now) = (caller.tenant.clone(), self.now());
-        self.read_list(move |tx| {
-            Box::pin(async move {
-                let since = now.plus_ms(-RECENT_MS);
-                let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
-                let rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
-                let endpoint = |(_, endpoint): (i64, Endpoint)| {
-                    let figures = figures.remove(&endpoint.id).unwrap_or_default();
-                    (endpoint.seen_at(now), figures)
-                };
-                Ok(rows.into_iter().map(endpoint).collect())
-            })
+        self.read_list(async move |tx| {
+            let since = now.plus_ms(-RECENT_MS);
+            let mut figures = tx.endpoint_figures(&tenant, now, since, LATENCY_SAMPLE).await?;
+            let rows = tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
+            let endpoint = |(_, endpoint): (i64, Endpoint)| {
+                let figures = figures.remove(&endpoint.id).unwrap_or_default();
+                (endpoint.seen_at(now), figures)
+            };
+            Ok(rows.into_iter().map(endpoint).collect())
         })
         .await
     }
@@ -45,16 +43,14 @@ impl App {
     pub async fn portal_events_by_hour(&self, caller: &Caller) -> Result<Vec<(Timestamp, i64)>, Refusal> {
         let (tenant, now) = (caller.tenant.clone(), self.now().as_ms());
         let this_hour = now - now.rem_euclid(HOUR_MS);
-        self.read_list(move |tx| {
-            Box::pin(async move {
-                let mut firsts = Vec::new();
-                for hour in 1 - RECENT_MS / HOUR_MS..=1 {
-                    let since = Timestamp::from_ms(this_hour + hour * HOUR_MS);
-                    firsts.push((since, tx.sequence_at(&tenant, since).await?));
-                }
-                let hours = firsts.iter().zip(firsts.iter().skip(1));
-                Ok(hours.map(|((since, first), (_, next))| (*since, next - first)).collect())
-            })
+        self.read_list(async move |tx| {
+            let mut firsts = Vec::new();
+            for hour in 1 - RECENT_MS / HOUR_MS..=1 {
+                let since = Timestamp::from_ms(this_hour + hour * HOUR_MS);
+                firsts.push((since, tx.sequence_at(&tenant, since).await?));
+            }
+            let hours = firsts.iter().zip(firsts.iter().skip(1));
+            Ok(hours.map(|((since, first), (_, next))| (*since, next - first)).collect())
         })
         .await
     }
@@ -62,15 +58,12 @@ impl App {
     /// What became of one event at the merchant's endpoints.
     pub async fn portal_event(&self, caller: &Caller, id: EventId) -> Result<EventHistory, Refusal> {
         let tenant = caller.tenant.clone();
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let body = tx.event_body(&tenant, &id).await?.ok_or_else(EventId::missing)?;
-                    let history = fates(tx, &tenant, vec![body]).await?;
-                    Ok(own(tx, &tenant, history).await?)
-                })
-            })
-            .await
+        self.read_list(async move |tx| {
+            let body = tx.event_body(&tenant, &id).await?.ok_or_else(EventId::missing)?;
+            let history = fates(tx, &tenant, vec![body]).await?;
+            Ok(own(tx, &tenant, history).await?)
+        })
+        .await
     }
 }
 

@@ -16,10 +16,10 @@ use authority_domain::merchant::scope::Scope;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
+use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::FoundPortalSession;
 use serde::Serialize;
-use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::app::access::Caller;
@@ -75,39 +75,34 @@ pub struct PortalVisitor {
 
 impl App {
     /// `POST /merchants/:m/:mode/portal-sessions`: a link for `by` to hand on.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `merchant_closed`.
     pub async fn portal_session_create(
         &self,
         mutation: Mutation,
         by: KeyId,
         tenant: Named<Tenant>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
         let origin = self.portal_origin.clone();
+        let body = mutation.body.clone();
         mutation
-            .for_tenant(self, tenant, None, move |work, Owner { tenant, merchant }| {
-                Box::pin(async move {
-                    let loopback = if tenant.livemode { Loopback::Refused } else { Loopback::Allowed };
-                    let request = PortalSessionRequest::read(&body, loopback)?;
-                    merchant.check_not_closed()?;
-                    let secret = SessionSecret::of(random(work));
-                    let session = PortalSession {
-                        id: PortalSessionId::generate(work.now, &mut work.dice),
-                        hash: secret.hash(LINK),
-                        tenant,
-                        scopes: request.scopes,
-                        key_id: by,
-                        return_url: request.return_url,
-                        created_at: work.now,
-                        opened_at: None,
-                        expires_at: work.now.plus_ms(request.life_ms),
-                    };
-                    work.tx.portal_session_insert(&session).await?;
-                    let url = Zeroizing::new(format!("{origin}{ENTER}{}", *secret.text()));
-                    Ok(Answer::record(201, &shown(&session, &url))?.about(session.id.as_str()).confidential())
-                })
+            .for_tenant(self, tenant, None, async move |work, Owner { tenant, merchant }| {
+                let loopback = if tenant.livemode { Loopback::Refused } else { Loopback::Allowed };
+                let request = PortalSessionRequest::read(&body, loopback)?;
+                merchant.check_not_closed()?;
+                let secret = SessionSecret::of(random(work));
+                let session = PortalSession {
+                    id: PortalSessionId::generate(work.now, &mut work.dice),
+                    hash: secret.hash(LINK),
+                    tenant,
+                    scopes: request.scopes,
+                    key_id: by,
+                    return_url: request.return_url,
+                    created_at: work.now,
+                    opened_at: None,
+                    expires_at: work.now.plus_ms(request.life_ms),
+                };
+                work.tx.portal_session_insert(&session).await?;
+                let url = Zeroizing::new(format!("{origin}{ENTER}{}", *secret.text()));
+                Ok(Answer::record(201, &shown(&session, &url))?.about(session.id.as_str()).confidential())
             })
             .await
     }
@@ -134,14 +129,12 @@ impl App {
         let author = Author::PortalSession(session.id);
         let entry = self.portal_entry("portal.sign_in", author, request_id, &session.tenant);
         let opened = self
-            .write(Turns::of(&session.tenant.merchant_id), move |tx| {
-                Box::pin(async move {
-                    let opened = tx.portal_session_open(&link, &stored, now).await?;
-                    if opened {
-                        tx.audit_insert(&entry).await?;
-                    }
-                    Ok(opened)
-                })
+            .write(Turns::of(&session.tenant.merchant_id), async move |tx| {
+                let opened = tx.portal_session_open(&link, &stored, now).await?;
+                if opened {
+                    tx.audit_insert(&entry).await?;
+                }
+                Ok::<_, StoreError>(opened)
             })
             .await?;
         Ok(opened.then(|| cookie.text()))
@@ -173,11 +166,9 @@ impl App {
         let (id, tenant) = (visitor.session_id.clone(), &visitor.caller.tenant);
         let author = Author::PortalSession(id.clone());
         let entry = self.portal_entry("portal.sign_out", author, request_id, tenant);
-        self.write(Turns::of(&tenant.merchant_id), move |tx| {
-            Box::pin(async move {
-                tx.portal_session_end(&id).await?;
-                tx.audit_insert(&entry).await
-            })
+        self.write(Turns::of(&tenant.merchant_id), async move |tx| {
+            tx.portal_session_end(&id).await?;
+            Ok(tx.audit_insert(&entry).await?)
         })
         .await
     }
@@ -185,7 +176,7 @@ impl App {
     /// The link or session with this hash, if nothing has ended it.
     async fn portal_found(&self, hash: [u8; 32]) -> Result<Option<FoundPortalSession>, Refusal> {
         let now = self.now();
-        let found = self.read(move |tx| Box::pin(async move { tx.portal_session(&hash).await })).await?;
+        let found = self.read(async move |tx| tx.portal_session(&hash).await).await?;
         Ok(found.filter(|found| {
             found.session.expires_at > now
                 && found.key_revoked_at.is_none()

@@ -16,7 +16,6 @@ use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::tx::{FirstRead, OwnedRecord};
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::mutation::{IdempotencyKey, Work};
@@ -34,18 +33,15 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let (app, request) = (self.clone(), RefundRequest::read(&body));
+        let (app, request) = (self.clone(), RefundRequest::read(&mutation.body));
         let by = Requester { kind: RequesterType::ApiKey, id: Some(caller.key_id.to_string()) };
         let reads = first_reads(Some(&caller.tenant), &number, by.kind, &mutation);
         mutation
-            .for_caller(self, caller, reads, move |work, owner| {
-                Box::pin(async move {
-                    let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
-                    let location = app.location("refunds", refund.id.as_str());
-                    made(&refund, location, replayed)
-                })
+            .for_caller(self, caller, reads, async move |work, owner| {
+                let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
+                let location = app.location("refunds", refund.id.as_str());
+                made(&refund, location, replayed)
             })
             .await
     }
@@ -59,16 +55,13 @@ impl App {
         mutation: Mutation,
         tenant: Named<Tenant>,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let (by, request) = (operator(&mutation), RefundRequest::read(&body));
+        let (by, request) = (operator(&mutation), RefundRequest::read(&mutation.body));
         let reads = first_reads(tenant.as_ref().ok(), &number, by.kind, &mutation);
         mutation
-            .for_tenant(self, tenant, reads, move |work, owner| {
-                Box::pin(async move {
-                    let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
-                    made(&refund, operators_location(&refund), replayed)
-                })
+            .for_tenant(self, tenant, reads, async move |work, owner| {
+                let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
+                made(&refund, operators_location(&refund), replayed)
             })
             .await
     }
@@ -82,26 +75,24 @@ impl App {
         &self,
         mutation: Mutation,
         id: Named<PaymentId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
+        let body = mutation.body.clone();
         let by = operator(&mutation);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Payment), PaymentId::missing).await?;
         mutation
-            .for_record(self, tenant, None, move |work, owner| {
-                Box::pin(async move {
-                    let id = id?;
-                    let (_, payment) = work.tx.payment_find(&id).await?.ok_or_else(PaymentId::missing)?;
-                    let ours = |made: &Refund| made.payment_id == id;
-                    if let Some(before) = made_before(work, &owner.tenant, by.kind, ours).await? {
-                        return made(&before, operators_location(&before), true);
-                    }
-                    work.check_version(payment.resource_version)?;
-                    let request = RefundRequest::read_of_payment(&body, &payment.id)?;
-                    let basis = basis_of(work, &owner.tenant, payment.order_number.as_ref(), &id).await?;
-                    let refund_id = kept_id(work);
-                    let refund = begin(work, &owner, basis, refund_id, request, by).await?;
-                    made(&refund, operators_location(&refund), false)
-                })
+            .for_record(self, tenant, None, async move |work, owner| {
+                let id = id?;
+                let (_, payment) = work.tx.payment_find(&id).await?.ok_or_else(PaymentId::missing)?;
+                let ours = |made: &Refund| made.payment_id == id;
+                if let Some(before) = made_before(work, &owner.tenant, by.kind, ours).await? {
+                    return made(&before, operators_location(&before), true);
+                }
+                work.check_version(payment.resource_version)?;
+                let request = RefundRequest::read_of_payment(&body, &payment.id)?;
+                let basis = basis_of(work, &owner.tenant, payment.order_number.as_ref(), &id).await?;
+                let refund_id = kept_id(work);
+                let refund = begin(work, &owner, basis, refund_id, request, by).await?;
+                made(&refund, operators_location(&refund), false)
             })
             .await
     }

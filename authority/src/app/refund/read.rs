@@ -5,9 +5,9 @@
 
 use authority_domain::cursor::ListKind;
 use authority_domain::id::{MerchantId, RefundId};
-use authority_domain::list_filter::RefundFilter;
+use authority_domain::list_filter::{AllRefundsFilter, RefundFilter};
 use authority_domain::payment::Processor;
-use authority_domain::refund::{Refund, RefundStatus};
+use authority_domain::refund::Refund;
 use authority_domain::refusal::Refusal;
 use authority_store::tx::FoundRefund;
 use serde::Serialize;
@@ -42,7 +42,7 @@ impl App {
     /// `GET /refunds/:refund` of the merchant API: returns the stored text unchanged.
     pub async fn refund_get(&self, caller: &Caller, id: RefundId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found = self.read(move |tx| Box::pin(async move { tx.refund_body(&tenant, &id).await })).await?;
+        let found = self.read(async move |tx| tx.refund_body(&tenant, &id).await).await?;
         found.map(Answer::stored).ok_or_else(RefundId::missing)
     }
 
@@ -53,15 +53,15 @@ impl App {
         request: &ListRequest,
         filter: RefundFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Refunds, &caller.tenant, request, Ok, move |tx, of| {
-            Box::pin(async move { Ok(tx.refunds_page(&of.tenant, &filter, of.before, of.rows).await?) })
+        self.list(ListKind::Refunds, &caller.tenant, request, Ok, async move |tx, of| {
+            Ok(tx.refunds_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
         .await
     }
 
     /// `GET /refunds/:refund` of the operator API.
     pub async fn refund_find(&self, id: RefundId) -> Result<Answer, Refusal> {
-        let found = self.read(move |tx| Box::pin(async move { tx.refund_find(&id).await })).await?;
+        let found = self.read(async move |tx| tx.refund_find(&id).await).await?;
         let found = found.ok_or_else(RefundId::missing)?;
         Answer::showing(200, &OperatorView::from(&found), &found.refund)
     }
@@ -70,12 +70,12 @@ impl App {
     pub async fn refunds_everywhere(
         &self,
         request: &ListRequest,
-        status: Vec<RefundStatus>,
+        filter: AllRefundsFilter,
     ) -> Result<List, Refusal> {
         let show =
             |found: FoundRefund| Ok((found.refund.id.to_string(), written(OperatorView::from(&found))?));
-        self.operator_list(ListKind::OperatorRefunds, RefundId::PREFIX, request, show, move |tx, of| {
-            Box::pin(async move { Ok(tx.refunds_everywhere(&status, of.before.as_deref(), of.rows).await?) })
+        self.operator_list(ListKind::OperatorRefunds, RefundId::PREFIX, request, show, async move |tx, of| {
+            Ok(tx.refunds_everywhere(&filter.status, of.before.as_deref(), of.rows).await?)
         })
         .await
     }

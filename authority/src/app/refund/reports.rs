@@ -10,7 +10,6 @@ use authority_domain::refund;
 use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
 use authority_domain::refusal::Refusal;
 use authority_store::tx::{FirstRead, FoundRefund, MessageId, ProcessorMessage};
-use serde_json::Value;
 
 use crate::app::mutation::Work;
 use crate::app::payment::reports::check_repetition;
@@ -20,34 +19,22 @@ use crate::app::{Answer, App, Mutation, Owner, alerts};
 
 impl App {
     /// `POST /refunds/:id/reports`.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `processor_conflict`.
-    pub async fn refund_report(
-        &self,
-        mutation: Mutation,
-        id: Named<RefundId>,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let request = RefundReportRequest::read(&body);
+    pub async fn refund_report(&self, mutation: Mutation, id: Named<RefundId>) -> Result<Answer, Refusal> {
+        let request = RefundReportRequest::read(&mutation.body);
         // Its tenant, its order and its processor never change.
-        let read = self.named(id.clone(), RefundId::missing, |tx, id| {
-            Box::pin(async move { tx.refund_find(&id).await })
-        });
+        let read = self.named(id.clone(), RefundId::missing, async move |tx, id| tx.refund_find(&id).await);
         let found = read.await?;
         let reads =
             found.as_ref().map_or_else(|_| Vec::new(), |found| first_reads(found, request.as_ref().ok()));
         let tenant = found.clone().map(|found| found.tenant);
         let answered = mutation
-            .for_record(self, tenant, reads, move |work, owner| {
-                Box::pin(async move {
-                    let FoundRefund { refund, payment, .. } = found?;
-                    let refund = work.tx.refund_get(&owner.tenant, &refund.id).await?;
-                    let refund = refund.ok_or_else(RefundId::missing)?;
-                    let (applied, refund) =
-                        reported(work, &owner, refund, &payment.processor.name, request?).await?;
-                    Answer::showing(200, &RefundReportResult { applied, refund: &refund }, &refund)
-                })
+            .for_record(self, tenant, reads, async move |work, owner| {
+                let FoundRefund { refund, payment, .. } = found?;
+                let refund = work.tx.refund_get(&owner.tenant, &refund.id).await?;
+                let refund = refund.ok_or_else(RefundId::missing)?;
+                let (applied, refund) =
+                    reported(work, &owner, refund, &payment.processor.name, request?).await?;
+                Answer::showing(200, &RefundReportResult { applied, refund: &refund }, &refund)
             })
             .await;
         if let (Err(refusal), Ok(id)) = (&answered, id)

@@ -5,7 +5,6 @@ use authority_domain::id::{Named, PaymentId, RefundId, ShipmentId};
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
 use authority_domain::shipment::ShipmentReportRequest;
-use serde_json::Value;
 
 use super::{payments, refunding};
 use crate::app::report_result::{PaymentReportResult, RefundReportResult, ShipmentReportResult};
@@ -13,84 +12,64 @@ use crate::app::{Answer, App, Mutation, Owner, shipment};
 
 impl App {
     /// `POST /payments/:id/advance`.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `processor_conflict`.
     pub async fn sandbox_payment_advance(
         &self,
         whose: Owner,
         mutation: Mutation,
         id: Named<PaymentId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let advance = PaymentAdvance::read(&body);
+        let advance = PaymentAdvance::read(&mutation.body);
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let payment = work.tx.payment_get(&owner.tenant, &id?).await?;
-                    let payment = payment.ok_or_else(PaymentId::missing)?;
-                    work.check_version(payment.resource_version)?;
-                    let (applied, payment) =
-                        payments::report(work, &owner, payment, advance?.report()).await?;
-                    let result = PaymentReportResult { applied, payment: &payment };
-                    Answer::showing(200, &result, &payment)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let payment = work.tx.payment_get(&owner.tenant, &id?).await?;
+                let payment = payment.ok_or_else(PaymentId::missing)?;
+                work.check_version(payment.resource_version)?;
+                let (applied, payment) = payments::report(work, &owner, payment, advance?.report()).await?;
+                let result = PaymentReportResult { applied, payment: &payment };
+                Answer::showing(200, &result, &payment)
             })
             .await
     }
 
     /// `POST /refunds/:id/advance`.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `processor_conflict`.
     pub async fn sandbox_refund_advance(
         &self,
         whose: Owner,
         mutation: Mutation,
         id: Named<RefundId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let advance = RefundAdvance::read(&body);
+        let advance = RefundAdvance::read(&mutation.body);
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let refund = work.tx.refund_get(&owner.tenant, &id?).await?;
-                    let refund = refund.ok_or_else(RefundId::missing)?;
-                    work.check_version(refund.resource_version)?;
-                    let (applied, refund) =
-                        refunding::report(work, &owner, refund, advance?.report()).await?;
-                    let result = RefundReportResult { applied, refund: &refund };
-                    Answer::showing(200, &result, &refund)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let refund = work.tx.refund_get(&owner.tenant, &id?).await?;
+                let refund = refund.ok_or_else(RefundId::missing)?;
+                work.check_version(refund.resource_version)?;
+                let (applied, refund) = refunding::report(work, &owner, refund, advance?.report()).await?;
+                let result = RefundReportResult { applied, refund: &refund };
+                Answer::showing(200, &result, &refund)
             })
             .await
     }
 
     /// `POST /shipments/:id/advance`.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_shipment_advance(
         &self,
         whose: Owner,
         mutation: Mutation,
         id: Named<ShipmentId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let advance = ShipmentAdvance::read(&body);
+        let advance = ShipmentAdvance::read(&mutation.body);
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let found = work.tx.shipment_find(&id?).await?;
-                    let found = found.filter(|(tenant, _)| *tenant == owner.tenant);
-                    let (_, shipment) = found.ok_or_else(ShipmentId::missing)?;
-                    work.check_version(shipment.resource_version)?;
-                    let reported = ShipmentReportRequest::read(&advance?.report(), work.now)?.into_report();
-                    let (applied, shipment) =
-                        shipment::reports::report(work, &owner, shipment, &reported).await?;
-                    let result = ShipmentReportResult { applied, shipment: &shipment };
-                    Answer::showing(200, &result, &shipment)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let found = work.tx.shipment_find(&id?).await?;
+                let found = found.filter(|(tenant, _)| *tenant == owner.tenant);
+                let (_, shipment) = found.ok_or_else(ShipmentId::missing)?;
+                work.check_version(shipment.resource_version)?;
+                let reported = ShipmentReportRequest::read(&advance?.report(), work.now)?.into_report();
+                let (applied, shipment) =
+                    shipment::reports::report(work, &owner, shipment, &reported).await?;
+                let result = ShipmentReportResult { applied, shipment: &shipment };
+                Answer::showing(200, &result, &shipment)
             })
             .await
     }

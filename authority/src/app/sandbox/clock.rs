@@ -20,9 +20,7 @@ use authority_domain::sandbox::clock::{ClockAdvance, ClockRequest, SandboxClock}
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::tx::Tx;
 use serde::Serialize;
-use serde_json::Value;
 use tokio::sync::watch;
 
 use super::settle_clock::SettleClock;
@@ -72,24 +70,14 @@ impl App {
     }
 
     /// `POST /clock`.
-    ///
-    /// # Errors
-    /// 422 for wrong members; `service_unavailable`.
-    pub async fn sandbox_clock_advance(
-        &self,
-        whose: Owner,
-        mutation: Mutation,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
-        let (advanced, request) = (whose.tenant.clone(), ClockRequest::read(&body));
+    pub async fn sandbox_clock_advance(&self, whose: Owner, mutation: Mutation) -> Result<Answer, Refusal> {
+        let (advanced, request) = (whose.tenant.clone(), ClockRequest::read(&mutation.body));
         let answer = mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let advance = ClockAdvance { at: work.now, seconds: request?.advance_seconds };
-                    work.tx.sandbox_clock_advance(&owner.merchant.id, advance).await?;
-                    let clock = work.tx.sandbox_clock(&owner.merchant.id).await?;
-                    Answer::record(200, &ClockView::of(&clock))
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let advance = ClockAdvance { at: work.now, seconds: request?.advance_seconds };
+                work.tx.sandbox_clock_advance(&owner.merchant.id, advance).await?;
+                let clock = work.tx.sandbox_clock(&owner.merchant.id).await?;
+                Answer::record(200, &ClockView::of(&clock))
             })
             .await?;
         self.settle_behind(advanced).await;
@@ -118,10 +106,7 @@ impl App {
     /// # Errors
     /// [`StoreError`] when the due records cannot be read.
     pub async fn sandbox_clocks_settle(&self, stop: &watch::Receiver<bool>) -> Result<(), StoreError> {
-        let advanced = self
-            .store
-            .read_list(|tx: &mut Tx| Box::pin(async move { tx.sandbox_clocks_advanced().await }))
-            .await?;
+        let advanced = self.read_list(async move |tx| tx.sandbox_clocks_advanced().await).await?;
         for merchant_id in advanced {
             let Some(_guard) = Settling::begin(&self.settling, &merchant_id) else { continue };
             self.sandbox_clock_settle(&Tenant { merchant_id, livemode: false }, Some(stop)).await?;
@@ -131,7 +116,7 @@ impl App {
 
     async fn sandbox_clock(&self, tenant: &Tenant) -> Result<SandboxClock, StoreError> {
         let merchant = tenant.merchant_id.clone();
-        self.store.read(move |tx: &mut Tx| Box::pin(async move { tx.sandbox_clock(&merchant).await })).await
+        self.read(async move |tx| tx.sandbox_clock(&merchant).await).await
     }
 
     async fn sandbox_clock_settle(

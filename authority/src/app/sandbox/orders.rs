@@ -17,62 +17,46 @@ impl App {
     ///
     /// # Errors
     /// 422 for wrong members, and the refusals of ingesting an order.
-    pub async fn sandbox_order_ingest(
-        &self,
-        whose: Owner,
-        mutation: Mutation,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
+    pub async fn sandbox_order_ingest(&self, whose: Owner, mutation: Mutation) -> Result<Answer, Refusal> {
+        let body = mutation.body.clone();
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move { Answer::of(201, &ingest(work, &owner, &body).await?) })
+            .for_owner(self, whose, None, async move |work, owner| {
+                Answer::of(201, &ingest(work, &owner, &body).await?)
             })
             .await
     }
 
     /// `POST /orders/:order/pay`: an attempt to pay the amount due, and its outcome; answers with the payment.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_order_pay(
         &self,
         whose: Owner,
         mutation: Mutation,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let pay = PayRequest::read(&body);
+        let pay = PayRequest::read(&mutation.body);
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let order = work.order(&owner, number).await?;
-                    let pay = pay?;
-                    let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
-                    let owed = Owed::of_order(&order, &payments)?;
-                    Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let order = work.order(&owner, number).await?;
+                let pay = pay?;
+                let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
+                let owed = Owed::of_order(&order, &payments)?;
+                Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
             })
             .await
     }
 
     /// `POST /orders/:order/cancel`: the operator's body; answers with the order.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_order_cancel(
         &self,
         whose: Owner,
         mutation: Mutation,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let request = OrderCancelRequest::read(&body);
+        let request = OrderCancelRequest::read(&mutation.body);
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let order = work.order(&owner, number).await?;
-                    Answer::of(200, &order::changes::cancel(work, &owner, order, request?.reason).await?)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let order = work.order(&owner, number).await?;
+                Answer::of(200, &order::changes::cancel(work, &owner, order, request?.reason).await?)
             })
             .await
     }

@@ -12,7 +12,6 @@ use authority_domain::sandbox::advances::RefundAdvance;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::Tx;
 use serde_json::{Map, Value, json};
 
 use super::processor_event_id;
@@ -26,11 +25,7 @@ impl App {
         after: Option<RefundId>,
         limit: i64,
     ) -> Result<Vec<(Tenant, Refund)>, StoreError> {
-        self.store
-            .read_list(move |tx: &mut Tx| {
-                Box::pin(async move { tx.refunds_moving_by_themselves(after.as_ref(), limit).await })
-            })
-            .await
+        self.read_list(async move |tx| tx.refunds_moving_by_themselves(after.as_ref(), limit).await).await
     }
 
     /// Advances a refund when its time has come; returns whether it did.
@@ -38,13 +33,11 @@ impl App {
     /// # Errors
     /// What the store reports, or `payload_too_large`.
     pub async fn sandbox_refund_move(&self, tenant: Tenant, id: RefundId) -> Result<bool, Refusal> {
-        on_its_own(self, Turns::of(&tenant.merchant_id), move |work| {
-            Box::pin(async move {
-                let Some(refund) = work.tx.refund_get(&tenant, &id).await? else { return Ok(false) };
-                let Some(step) = RefundAdvance::by_itself(&refund, work.now) else { return Ok(false) };
-                let owner = work.owner(tenant).await?;
-                Ok(report(work, &owner, refund, step.report()).await?.0)
-            })
+        on_its_own(self, Turns::of(&tenant.merchant_id), async move |work| {
+            let Some(refund) = work.tx.refund_get(&tenant, &id).await? else { return Ok(false) };
+            let Some(step) = RefundAdvance::by_itself(&refund, work.now) else { return Ok(false) };
+            let owner = work.owner(tenant).await?;
+            Ok(report(work, &owner, refund, step.report()).await?.0)
         })
         .await
     }

@@ -12,7 +12,6 @@ use authority_store::tx::KeyScope;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::demo_story;
 use crate::app::{Answer, App, IdempotencyKey, Mutation, Owner};
@@ -45,22 +44,12 @@ struct StoryProgress {
 impl App {
     /// `POST /seed`: creates the requested number of orders. The same seed creates the same orders, except for ids
     /// and times. Orders that were created before a failure stay.
-    ///
-    /// # Errors
-    /// 422 for wrong members; `service_unavailable`.
-    pub async fn sandbox_seed(
-        &self,
-        whose: Owner,
-        mutation: Mutation,
-        body: Value,
-    ) -> Result<Answer, Refusal> {
+    pub async fn sandbox_seed(&self, whose: Owner, mutation: Mutation) -> Result<Answer, Refusal> {
         if self.is_known(&whose, &mutation).await? {
             // The request is answered again, or refused because its body differs; either way nothing is created.
-            return mutation
-                .for_owner(self, whose, None, |_, _| Box::pin(async { Err(Refusal::internal()) }))
-                .await;
+            return mutation.for_owner(self, whose, None, async |_, _| Err(Refusal::internal())).await;
         }
-        let SeedRequest { orders, seed } = SeedRequest::read(&body)?;
+        let SeedRequest { orders, seed } = SeedRequest::read(&mutation.body)?;
         let (mut first, mut last) = (None, None);
         for n in 0..orders {
             let number = self.sandbox_seed_order(&whose, &mutation, seed, n).await?;
@@ -71,9 +60,7 @@ impl App {
         let last_order_number = last.ok_or_else(Refusal::internal)?;
         let livemode = whose.tenant.livemode;
         let seeded = Seeded { livemode, seed, orders, first_order_number, last_order_number };
-        mutation
-            .for_owner(self, whose, None, move |_, _| Box::pin(async move { Answer::record(201, &seeded) }))
-            .await
+        mutation.for_owner(self, whose, None, async move |_, _| Answer::record(201, &seeded)).await
     }
 
     /// Whether the request's key already has an answer.
@@ -81,7 +68,7 @@ impl App {
         let Some(IdempotencyKey { key, .. }) = mutation.idempotency.clone() else { return Ok(false) };
         let scope = KeyScope::Merchant(whose.tenant.clone());
         let now = self.now();
-        let read = self.read(move |tx| Box::pin(async move { tx.idempotency_get(&scope, &key, now).await }));
+        let read = self.read(async move |tx| tx.idempotency_get(&scope, &key, now).await);
         Ok(read.await?.is_some())
     }
 
@@ -102,11 +89,9 @@ impl App {
         }
         let Story { basket, plot } = story(&whose.merchant.default_currency, &mut dice(seed, n));
         let answer = step
-            .for_owner(self, whose.clone(), None, move |work, owner| {
-                Box::pin(async move {
-                    let order_number = demo_story::play(work, &owner, &basket, plot).await?;
-                    Answer::record(201, &StoryProgress { order_number })
-                })
+            .for_owner(self, whose.clone(), None, async move |work, owner| {
+                let order_number = demo_story::play(work, &owner, &basket, plot).await?;
+                Answer::record(201, &StoryProgress { order_number })
             })
             .await?;
         let progress: StoryProgress = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;

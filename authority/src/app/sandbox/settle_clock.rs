@@ -12,7 +12,6 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::Tx;
 use tokio::sync::watch;
 
 use super::clock::CHANGES_MAX;
@@ -120,10 +119,7 @@ impl<'a> SettleClock<'a> {
             let (of, from) = (self.tenant.clone(), after.take());
             let batch = self
                 .app
-                .store
-                .read_list(move |tx: &mut Tx| {
-                    Box::pin(async move { tx.subscriptions_running(&of, from.as_ref(), BATCH).await })
-                })
+                .read_list(async move |tx| tx.subscriptions_running(&of, from.as_ref(), BATCH).await)
                 .await?;
             for id in &batch {
                 // Several periods may be over.
@@ -146,19 +142,17 @@ impl<'a> SettleClock<'a> {
 /// Ends a subscription's period if it is over by the merchant's clock; returns whether it did. As long as the clock was
 /// not advanced since the subscription was created, its periods are the platform's matter, as in live mode.
 async fn end_period(app: &App, tenant: Tenant, id: SubscriptionId) -> Result<bool, Refusal> {
-    on_its_own(app, Turns::of(&tenant.merchant_id), move |work| {
-        Box::pin(async move {
-            let found = work.tx.subscription_find(&id).await?;
-            let Some((_, before)) = found.filter(|(owner, _)| *owner == tenant) else { return Ok(false) };
-            let time = time_for(work, &tenant, before.record.created_at).await?;
-            if time == work.now {
-                return Ok(false);
-            }
-            let Some(report) = period_report(&before.record, time) else { return Ok(false) };
-            let report = SubscriptionReportRequest::read(&report, work.now)?;
-            let owner = work.owner(tenant).await?;
-            Ok(subscriptions::report(work, &owner, before, report).await?.0)
-        })
+    on_its_own(app, Turns::of(&tenant.merchant_id), async move |work| {
+        let found = work.tx.subscription_find(&id).await?;
+        let Some((_, before)) = found.filter(|(owner, _)| *owner == tenant) else { return Ok(false) };
+        let time = time_for(work, &tenant, before.record.created_at).await?;
+        if time == work.now {
+            return Ok(false);
+        }
+        let Some(report) = period_report(&before.record, time) else { return Ok(false) };
+        let report = SubscriptionReportRequest::read(&report, work.now)?;
+        let owner = work.owner(tenant).await?;
+        Ok(subscriptions::report(work, &owner, before, report).await?.0)
     })
     .await
 }

@@ -12,34 +12,27 @@ use authority_domain::partner::connection::{ConnectionSide, PartnerConnection};
 use authority_domain::partner::read_share_terms;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
-use serde_json::Value;
 
 use crate::app::mutation::Work;
 use crate::app::{Answer, App, Mutation, Owner, partner};
 
 impl App {
     /// `POST /orders/:order/share`: shares the order with the merchant's counterpart; answers with the share.
-    ///
-    /// # Errors
-    /// `not_found`; 422 for wrong members; `share_exists`.
     pub async fn sandbox_order_share(
         &self,
         whose: Owner,
         mutation: Mutation,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let terms = read_share_terms(&body);
+        let terms = read_share_terms(&mutation.body);
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let order =
-                        work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
-                    let terms = terms?;
-                    let connection = connected(work, &owner).await?;
-                    let share = partner::shares::share(work, &owner, order, &connection, terms).await?;
-                    Answer::record(201, &share)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let order =
+                    work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
+                let terms = terms?;
+                let connection = connected(work, &owner).await?;
+                let share = partner::shares::share(work, &owner, order, &connection, terms).await?;
+                Answer::record(201, &share)
             })
             .await
     }

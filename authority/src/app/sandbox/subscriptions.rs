@@ -4,53 +4,40 @@ use authority_domain::id::{Named, SubscriptionId};
 use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::SubscriptionAdvance;
 use authority_domain::subscription::{SubscriptionReportRequest, SubscriptionRequest};
-use serde_json::Value;
 
 use crate::app::report_result::SubscriptionReportResult;
 use crate::app::{Answer, App, Mutation, Owner, subscriptions};
 
 impl App {
     /// `POST /subscriptions`: the operator's body.
-    ///
-    /// # Errors
-    /// 422 for wrong members.
     pub async fn sandbox_subscription_open(
         &self,
         whose: Owner,
         mutation: Mutation,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let request = SubscriptionRequest::read(&body, self.now());
+        let request = SubscriptionRequest::read(&mutation.body, self.now());
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    Answer::of(201, &subscriptions::open(work, &owner, request?).await?.record)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                Answer::of(201, &subscriptions::open(work, &owner, request?).await?.record)
             })
             .await
     }
 
     /// `POST /subscriptions/:id/advance`.
-    ///
-    /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; `invalid_state_transition`.
     pub async fn sandbox_subscription_advance(
         &self,
         whose: Owner,
         mutation: Mutation,
         id: Named<SubscriptionId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let advance = SubscriptionAdvance::read(&body);
+        let advance = SubscriptionAdvance::read(&mutation.body);
         mutation
-            .for_owner(self, whose, None, move |work, owner| {
-                Box::pin(async move {
-                    let before = subscriptions::find(work, &owner, id).await?;
-                    let reported = SubscriptionReportRequest::read(&advance?.report(), work.now)?;
-                    let (applied, after) = subscriptions::report(work, &owner, before, reported).await?;
-                    let subscription = &after.record;
-                    Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
-                })
+            .for_owner(self, whose, None, async move |work, owner| {
+                let before = subscriptions::find(work, &owner, id).await?;
+                let reported = SubscriptionReportRequest::read(&advance?.report(), work.now)?;
+                let (applied, after) = subscriptions::report(work, &owner, before, reported).await?;
+                let subscription = &after.record;
+                Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
             })
             .await
     }

@@ -9,7 +9,6 @@ use authority_domain::shipment;
 use authority_domain::shipment::{Shipment, ShipmentRequest};
 use authority_domain::tenant::Tenant;
 use authority_store::tx::FirstRead;
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest};
@@ -29,27 +28,24 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let (app, request) = (self.clone(), ShipmentRequest::read(&body, self.now()));
+        let (app, request) = (self.clone(), ShipmentRequest::read(&mutation.body, self.now()));
         let (tenant, key) = (&caller.tenant, mutation.idempotency.as_ref());
         let made = key.map(|key| FirstRead::ShipmentUnderKey(tenant.clone(), key.key.clone()));
         let reads = made.into_iter().chain(first_read(Some(tenant), &number));
         mutation
-            .for_caller(self, caller, reads, move |work, owner| {
-                Box::pin(async move {
-                    if let Some(before) = made_before(work, &owner.tenant, number.as_ref().ok()).await? {
-                        let mut answer = made_answer(&app, &before)?;
-                        answer.replayed = true;
-                        return Ok(answer);
-                    }
-                    let order = work.order(&owner, number).await?;
-                    let id = ShipmentId::generate(work.now, &mut work.dice);
-                    if let Some(IdempotencyKey { key, fingerprint }) = &work.key {
-                        work.tx.idempotency_key_keep(id.as_str(), key, fingerprint);
-                    }
-                    made_answer(&app, &create(work, &owner, order, id, request?).await?)
-                })
+            .for_caller(self, caller, reads, async move |work, owner| {
+                if let Some(before) = made_before(work, &owner.tenant, number.as_ref().ok()).await? {
+                    let mut answer = made_answer(&app, &before)?;
+                    answer.replayed = true;
+                    return Ok(answer);
+                }
+                let order = work.order(&owner, number).await?;
+                let id = ShipmentId::generate(work.now, &mut work.dice);
+                if let Some(IdempotencyKey { key, fingerprint }) = &work.key {
+                    work.tx.idempotency_key_keep(id.as_str(), key, fingerprint);
+                }
+                made_answer(&app, &create(work, &owner, order, id, request?).await?)
             })
             .await
     }
@@ -62,11 +58,9 @@ impl App {
         number: Named<OrderNumber>,
     ) -> Result<List, Refusal> {
         let number = number?;
-        self.list(ListKind::Shipments, &caller.tenant, request, Ok, move |tx, of| {
-            Box::pin(async move {
-                tx.order_body(&of.tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
-                Ok(tx.shipments_page(&of.tenant, &number, of.before, of.rows).await?)
-            })
+        self.list(ListKind::Shipments, &caller.tenant, request, Ok, async move |tx, of| {
+            tx.order_body(&of.tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
+            Ok(tx.shipments_page(&of.tenant, &number, of.before, of.rows).await?)
         })
         .await
     }
@@ -74,8 +68,7 @@ impl App {
     /// `GET /shipments/:shipment`.
     pub async fn shipment_get(&self, caller: &Caller, id: ShipmentId) -> Result<Answer, Refusal> {
         let tenant = caller.tenant.clone();
-        let found =
-            self.read(move |tx| Box::pin(async move { tx.shipment_body(&tenant, &id).await })).await?;
+        let found = self.read(async move |tx| tx.shipment_body(&tenant, &id).await).await?;
         found.map(Answer::stored).ok_or_else(ShipmentId::missing)
     }
 }

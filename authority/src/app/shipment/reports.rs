@@ -10,7 +10,6 @@ use authority_domain::shipment;
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{Shipment, ShipmentReportRequest};
 use authority_store::tx::FirstRead;
-use serde_json::Value;
 
 use crate::app::mutation::Work;
 use crate::app::report_result::ShipmentReportResult;
@@ -25,13 +24,11 @@ impl App {
         &self,
         mutation: Mutation,
         id: Named<ShipmentId>,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let request = ShipmentReportRequest::read(&body, self.now());
+        let request = ShipmentReportRequest::read(&mutation.body, self.now());
         // Its tenant and its order never change.
-        let read = self.named(id.clone(), ShipmentId::missing, |tx, id| {
-            Box::pin(async move { tx.shipment_find(&id).await })
-        });
+        let read =
+            self.named(id.clone(), ShipmentId::missing, async move |tx, id| tx.shipment_find(&id).await);
         let found = read.await?;
         let reads = found.iter().flat_map(|(tenant, shipment)| {
             let order = FirstRead::Order(tenant.clone(), shipment.order_number.clone());
@@ -40,14 +37,11 @@ impl App {
         let (reads, tenant): (Vec<_>, _) = (reads.collect(), found.map(|(tenant, _)| tenant));
         let named = id.clone();
         let answered = mutation
-            .for_record(self, tenant, reads, move |work, owner| {
-                Box::pin(async move {
-                    let (_, shipment) =
-                        work.tx.shipment_find(&named?).await?.ok_or_else(ShipmentId::missing)?;
-                    let (applied, shipment) = report(work, &owner, shipment, &request?.into_report()).await?;
-                    let result = ShipmentReportResult { applied, shipment: &shipment };
-                    Answer::showing(200, &result, &shipment)
-                })
+            .for_record(self, tenant, reads, async move |work, owner| {
+                let (_, shipment) = work.tx.shipment_find(&named?).await?.ok_or_else(ShipmentId::missing)?;
+                let (applied, shipment) = report(work, &owner, shipment, &request?.into_report()).await?;
+                let result = ShipmentReportResult { applied, shipment: &shipment };
+                Answer::showing(200, &result, &shipment)
             })
             .await;
         if let (Err(refusal), Ok(id)) = (&answered, id)

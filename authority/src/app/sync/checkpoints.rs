@@ -3,13 +3,13 @@
 use authority_domain::cursor::{ListKind, Owner};
 use authority_domain::error_code::ErrorCode;
 use authority_domain::id::CheckpointId;
+use authority_domain::list_filter::CheckpointFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::CheckpointRequest;
 use authority_domain::sync::checkpoint::{
     Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
 };
 use authority_domain::tenant::Tenant;
-use serde_json::Value;
 
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, written};
@@ -18,27 +18,21 @@ use crate::app::{Answer, App, Mutation};
 
 impl App {
     /// `POST /sync/checkpoints`: answers with the checkpoint as it is then, moved or not.
-    ///
-    /// # Errors
-    /// 422 for wrong members; `invalid_cursor`; `checkpoint_regression`; `checkpoint_limit_reached`.
     pub async fn checkpoint_acknowledge(
         &self,
         caller: &Caller,
         mutation: Mutation,
-        body: Value,
     ) -> Result<Answer, Refusal> {
-        let (app, request) = (self.clone(), CheckpointRequest::read(&body));
+        let (app, request) = (self.clone(), CheckpointRequest::read(&mutation.body));
         mutation
-            .for_caller(self, caller, None, move |work, owner| {
-                Box::pin(async move {
-                    let tenant = owner.tenant;
-                    let request = request?;
-                    let latest = work.tx.stream_range(&tenant).await?.latest;
-                    let position = app.acknowledged_position(&tenant, &request, latest)?;
-                    let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
-                    let id = checkpoint.id.clone();
-                    Ok(Answer::record(200, &checkpoint.seen_at(latest))?.about(id.as_str()))
-                })
+            .for_caller(self, caller, None, async move |work, owner| {
+                let tenant = owner.tenant;
+                let request = request?;
+                let latest = work.tx.stream_range(&tenant).await?.latest;
+                let position = app.acknowledged_position(&tenant, &request, latest)?;
+                let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
+                let id = checkpoint.id.clone();
+                Ok(Answer::record(200, &checkpoint.seen_at(latest))?.about(id.as_str()))
             })
             .await
     }
@@ -66,22 +60,20 @@ impl App {
         })
     }
 
-    /// `GET /sync/checkpoints`: newest first. An empty `streams` means both.
+    /// `GET /sync/checkpoints`: newest first.
     pub async fn checkpoints_list(
         &self,
         caller: &Caller,
         request: &ListRequest,
-        streams: Vec<String>,
-        name: Option<String>,
+        filter: CheckpointFilter,
     ) -> Result<List, Refusal> {
-        self.list(ListKind::Checkpoints, &caller.tenant, request, written, move |tx, of| {
-            Box::pin(async move {
-                let found =
-                    tx.checkpoints_page(&of.tenant, &streams, name.as_deref(), of.before, of.rows).await?;
-                // Read after the rows, so that no checkpoint is beyond the end.
-                let latest = tx.stream_range(&of.tenant).await?.latest;
-                Ok(found.into_iter().map(|(place, found)| (place, found.seen_at(latest))).collect::<Vec<_>>())
-            })
+        self.list(ListKind::Checkpoints, &caller.tenant, request, written, async move |tx, of| {
+            let CheckpointFilter { streams, name } = filter;
+            let found =
+                tx.checkpoints_page(&of.tenant, &streams, name.as_deref(), of.before, of.rows).await?;
+            // Read after the rows, so that no checkpoint is beyond the end.
+            let latest = tx.stream_range(&of.tenant).await?.latest;
+            Ok(found.into_iter().map(|(place, found)| (place, found.seen_at(latest))).collect::<Vec<_>>())
         })
         .await
     }

@@ -11,6 +11,7 @@ use authority_domain::refusal::Refusal;
 use crate::app::App;
 use crate::app::access::Caller;
 use crate::app::lists::{List, ListRequest, rows_wanted};
+use authority_store::StoreError;
 
 impl App {
     /// `GET /sync/orders`: oldest change first, with `resume_cursor` on every page.
@@ -18,12 +19,10 @@ impl App {
         let after = self.position(ListKind::SyncOrders, &caller.tenant, request)?.unwrap_or(0);
         let (tenant, wanted) = (caller.tenant.clone(), rows_wanted(request));
         let (latest, changes) = self
-            .read_list(move |tx| {
-                Box::pin(async move {
-                    // Read before the rows: any later change then has a higher sequence.
-                    let latest = tx.stream_range(&tenant).await?.latest;
-                    Ok((latest, tx.orders_changed(&tenant, after, wanted).await?))
-                })
+            .read_list(async move |tx| {
+                // Read before the rows: any later change then has a higher sequence.
+                let latest = tx.stream_range(&tenant).await?.latest;
+                Ok::<_, StoreError>((latest, tx.orders_changed(&tenant, after, wanted).await?))
             })
             .await?;
         let mut rows = Vec::with_capacity(changes.len());

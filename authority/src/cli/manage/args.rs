@@ -1,5 +1,7 @@
 //! The arguments of the management commands. All input comes from options; no option takes a key.
 
+use authority_domain::tenant::Mode;
+
 use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -254,11 +256,11 @@ pub(super) enum ModeName {
     Test,
 }
 
-impl ModeName {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Live => "live",
-            Self::Test => "test",
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Live => Self::Live,
+            ModeName::Test => Self::Test,
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::DeliveryId;
+use authority_domain::list_filter::AllDeliveriesFilter;
+use authority_domain::tenant::Mode;
 use clap::{Args, Subcommand};
-use serde_json::json;
 
 use super::args::ModeName;
 use super::delivery_tail::{self, DeliveryTail};
 use super::table::print_list;
 use super::{by_command, endpoint_id, named_merchant, page, print_record, refused, with_app};
-use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::cli::{Exit, Failure, Process};
 
 /// `authority delivery`
@@ -76,7 +76,7 @@ pub(in crate::cli) fn run(command: Delivery, process: &mut Process<'_>) -> Resul
         DeliveryAction::Retry(retry) => {
             let answer = with_app(process, async |app| {
                 let mutation = by_command(app, "deliveries.retry");
-                app.delivery_retry(mutation, DeliveryId::named(&retry.id), json!({})).await.map_err(refused)
+                app.delivery_retry(mutation, DeliveryId::named(&retry.id)).await.map_err(refused)
             })?;
             print_record(&answer.body, &SHOWN, retry.json, process)?;
         }
@@ -88,10 +88,11 @@ fn list(list: &DeliveryList, process: &Process<'_>) -> Result<Vec<String>, Failu
     if !(1..=LIMIT_MAX).contains(&list.limit) {
         return Err(Failure::Usage(format!("--limit must be 1 to {LIMIT_MAX}")));
     }
-    if list.status.iter().any(|status| DeliveryStatus::parse(status).is_none()) {
+    let status = list.status.iter().map(|status| DeliveryStatus::parse(status)).collect::<Option<Vec<_>>>();
+    let status = status.ok_or_else(|| {
         let known: Vec<&str> = DeliveryStatus::ALL.iter().map(|status| status.as_str()).collect();
-        return Err(Failure::Usage(format!("--status: each must be one of {}", known.join(", "))));
-    }
+        Failure::Usage(format!("--status: each must be one of {}", known.join(", ")))
+    })?;
     let endpoint_id = endpoint_id(list.endpoint.as_deref())?;
     let wanted = usize::try_from(list.limit).unwrap_or(usize::MAX);
     with_app(process, async |app| {
@@ -101,9 +102,9 @@ fn list(list: &DeliveryList, process: &Process<'_>) -> Result<Vec<String>, Failu
         };
         let filter = AllDeliveriesFilter {
             merchant_id,
-            livemode: list.mode.map(|mode| mode == ModeName::Live),
+            mode: list.mode.map(Mode::from),
             endpoint_id,
-            status: list.status.clone(),
+            status,
             event_id: None,
         };
         let (mut found, mut cursor) = (Vec::new(), None);

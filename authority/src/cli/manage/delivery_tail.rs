@@ -7,7 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::DeliveryId;
+use authority_domain::list_filter::AllDeliveriesFilter;
+use authority_domain::tenant::Mode;
 use authority_domain::time::Timestamp;
 use clap::Args;
 use serde_json::{Value, json};
@@ -15,7 +18,6 @@ use serde_json::{Value, json};
 use super::args::ModeName;
 use super::{endpoint_id, last_records, named_merchant, page, read, refused, shown, table, with_config};
 use crate::app::App;
-use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::cli::serve::Signals;
 use crate::cli::style::{Tone, ago};
 use crate::cli::{Failure, Process};
@@ -74,9 +76,8 @@ pub(super) fn run(tail: &DeliveryTail, process: &mut Process<'_>) -> Result<(), 
             Some(name) => Some(named_merchant(app, name).await?),
             None => None,
         };
-        let livemode = tail.mode.map(|mode| mode == ModeName::Live);
-        let filter =
-            AllDeliveriesFilter { merchant_id, livemode, endpoint_id, ..AllDeliveriesFilter::default() };
+        let mode = tail.mode.map(Mode::from);
+        let filter = AllDeliveriesFilter { merchant_id, mode, endpoint_id, ..AllDeliveriesFilter::default() };
         let mut signals = Signals::listen()?;
         let mut watch = Watch { app, filter, printed: BTreeMap::new(), pending: BTreeSet::new() };
         let mut ended = watch.begin(usize::from(last)).await?;
@@ -172,7 +173,7 @@ impl Watch<'_> {
     }
 
     async fn read_pending(&mut self) -> Result<BTreeMap<String, i64>, Failure> {
-        let filter = AllDeliveriesFilter { status: vec!["pending".to_owned()], ..self.filter.clone() };
+        let filter = AllDeliveriesFilter { status: vec![DeliveryStatus::Pending], ..self.filter.clone() };
         let (mut all, mut cursor) = (BTreeMap::new(), None);
         for _ in 0..PENDING_PAGES {
             let (records, next) = self.list(&filter, cursor).await?;

@@ -2,6 +2,7 @@
 
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::list_filter::UndeliveredFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use clap::{Args, Subcommand};
@@ -11,7 +12,7 @@ use super::args::ModeName;
 use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, read, refused, with_app};
 use crate::app::App;
-use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
+use crate::app::delivery::undelivered::Reach;
 use crate::app::endpoint::merchant::Holder;
 use crate::cli::{Exit, Failure, Process};
 
@@ -129,16 +130,10 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
             };
             let found = with_app(process, async |app| {
                 let (id, tenant) = owned(app, &list.id).await?;
-                let mut found = Vec::new();
-                let fetch = async |page| {
+                all_pages(async |page| {
                     app.undelivered_list(&tenant, Ok(id.clone()), &page, filter.clone(), Reach::Request).await
-                };
-                all_pages(fetch, |item| {
-                    found.push(item.to_owned());
-                    Ok(())
                 })
-                .await?;
-                Ok(found)
+                .await
             })?;
             print_list(&found, &MISSING, list.json, process)?;
         }
@@ -153,7 +148,7 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
                 let (id, tenant) = owned(app, &recover.id).await?;
                 let mutation = by_command(app, "webhook_endpoints.recover");
                 let holder = Holder::merchant(tenant);
-                app.endpoint_recover(holder, mutation, Ok(id), body).await.map_err(refused)
+                app.endpoint_recover(holder, mutation.with(body), Ok(id)).await.map_err(refused)
             })?;
             let shown: &[&str] =
                 if recover.dry_run { &["endpoint_id", "matched"] } else { &["id", "status", "matched"] };
@@ -189,7 +184,7 @@ fn switch(
     let body = json!({ "reason": one.reason });
     let answer = with_app(process, async |app| {
         let mutation = by_command(app, operation);
-        app.endpoint_switch(mutation, EndpointId::named(&one.id), status, body).await.map_err(refused)
+        app.endpoint_switch(mutation.with(body), EndpointId::named(&one.id), status).await.map_err(refused)
     })?;
     print_record(&answer.body, &SHOWN, one.json, process)
 }

@@ -2,6 +2,7 @@
 
 use authority_domain::id::KeyId;
 use authority_domain::merchant::scope::Scope;
+use authority_domain::tenant::Mode;
 use serde_json::json;
 
 use super::args::{Key, KeyAction, KeyIssue, KeyRotate, Revoke};
@@ -21,15 +22,9 @@ pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exi
             print_record(&answer.body, &SHOWN, revoke.json, process)?;
         }
         KeyAction::List(list) => {
-            let mut found = Vec::new();
-            with_app(process, async |app| {
+            let found = with_app(process, async |app| {
                 let merchant = named_merchant(app, &list.merchant).await?;
-                let fetch = async |page| app.api_keys_list(&page, Ok(merchant.clone())).await;
-                all_pages(fetch, |item| {
-                    found.push(item.to_owned());
-                    Ok(())
-                })
-                .await
+                all_pages(async |page| app.api_keys_list(&page, Ok(merchant.clone())).await).await
             })?;
             print_list(&found, &SHOWN, list.json, process)?;
         }
@@ -40,14 +35,14 @@ pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exi
 fn issue(issue: &KeyIssue, process: &Process<'_>) -> Result<Answer, Failure> {
     let all = || Scope::ALL.iter().map(|scope| scope.as_str().to_owned()).collect();
     let scopes: Vec<String> = if issue.scopes.is_empty() { all() } else { issue.scopes.clone() };
-    let mut body = json!({ "name": issue.name, "mode": issue.mode.as_str(), "scopes": scopes });
+    let mut body = json!({ "name": issue.name, "mode": Mode::from(issue.mode), "scopes": scopes });
     if let (Some(expires_at), Some(members)) = (&issue.expires_at, body.as_object_mut()) {
         members.insert("expires_at".to_owned(), json!(expires_at));
     }
     with_app(process, async |app| {
         let merchant = named_merchant(app, &issue.merchant).await?;
         let mutation = by_command(app, "api_keys.issue");
-        app.api_key_issue(mutation, Ok(merchant), body).await.map_err(refused)
+        app.api_key_issue(mutation.with(body), Ok(merchant)).await.map_err(refused)
     })
 }
 
@@ -55,7 +50,7 @@ fn rotate(rotate: &KeyRotate, process: &Process<'_>) -> Result<Answer, Failure> 
     let body = rotate.overlap_seconds.map_or_else(|| json!({}), |s| json!({ "overlap_seconds": s }));
     with_app(process, async |app| {
         let mutation = by_command(app, "api_keys.rotate");
-        app.api_key_rotate(mutation, KeyId::named(&rotate.id), body).await.map_err(refused)
+        app.api_key_rotate(mutation.with(body), KeyId::named(&rotate.id)).await.map_err(refused)
     })
 }
 
@@ -63,6 +58,6 @@ fn revoke(revoke: &Revoke, process: &Process<'_>) -> Result<Answer, Failure> {
     let body = json!({ "reason": revoke.reason });
     with_app(process, async |app| {
         let mutation = by_command(app, "api_keys.revoke");
-        app.api_key_revoke(mutation, KeyId::named(&revoke.id), body).await.map_err(refused)
+        app.api_key_revoke(mutation.with(body), KeyId::named(&revoke.id)).await.map_err(refused)
     })
 }

@@ -1,5 +1,6 @@
 //! `authority merchant`: creates, lists, suspends and reactivates merchants, and sets their limits.
 
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::MerchantStatus;
 use serde_json::{Map, Value, json};
 
@@ -7,7 +8,6 @@ use super::args::{MerchantAction, MerchantCommand, MerchantLimits, OneMerchant};
 use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, refused, with_app};
 use crate::app::Answer;
-use crate::app::merchant::manage::MerchantFilter;
 use crate::cli::{Exit, Failure, Process};
 
 const SHOWN: [&str; 4] = ["id", "slug", "status", "name"];
@@ -15,14 +15,8 @@ const SHOWN: [&str; 4] = ["id", "slug", "status", "name"];
 pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let (answer, json) = match command.action {
         MerchantAction::List(list) => {
-            let mut found = Vec::new();
-            with_app(process, async |app| {
-                let fetch = async |page| app.merchants_list(&page, MerchantFilter::default()).await;
-                all_pages(fetch, |item| {
-                    found.push(item.to_owned());
-                    Ok(())
-                })
-                .await
+            let found = with_app(process, async |app| {
+                all_pages(async |page| app.merchants_list(&page, MerchantFilter::default()).await).await
             })?;
             print_list(&found, &SHOWN, list.json, process)?;
             return Ok(Exit::Done);
@@ -31,7 +25,7 @@ pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -
             let (name, currency) = (create.name, create.default_currency);
             let body = json!({ "slug": create.slug, "name": name, "default_currency": currency });
             let answer = with_app(process, async |app| {
-                app.merchant_create(by_command(app, "merchants.create"), body).await.map_err(refused)
+                app.merchant_create(by_command(app, "merchants.create").with(body)).await.map_err(refused)
             })?;
             (answer, create.json)
         }
@@ -51,7 +45,7 @@ fn set(one: &OneMerchant, status: MerchantStatus, process: &Process<'_>) -> Resu
     with_app(process, async |app| {
         let id = named_merchant(app, &one.merchant).await?;
         let mutation = by_command(app, "merchants.update");
-        app.merchant_update(mutation, Ok(id), json!({ "status": status })).await.map_err(refused)
+        app.merchant_update(mutation.with(json!({ "status": status })), Ok(id)).await.map_err(refused)
     })
 }
 
@@ -76,6 +70,6 @@ fn set_limits(limits: &MerchantLimits, process: &Process<'_>) -> Result<Answer, 
             return app.merchant_get(id).await.map_err(refused);
         }
         let mutation = by_command(app, "merchants.update");
-        app.merchant_update(mutation, Ok(id), json!({ "limits": named })).await.map_err(refused)
+        app.merchant_update(mutation.with(json!({ "limits": named })), Ok(id)).await.map_err(refused)
     })
 }

@@ -30,16 +30,16 @@ use std::sync::Arc;
 
 use authority_domain::audit_log::Author;
 use authority_domain::id::{EndpointId, MerchantId, RequestId};
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_store::Access;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::serve::block_on;
 use super::{Failure, Process};
 use crate::app::lists::{List, ListRequest};
-use crate::app::merchant::manage::MerchantFilter;
 use crate::app::{Answer, App, Mutation};
 use crate::clock::SystemClock;
 use crate::config::Config;
@@ -78,6 +78,7 @@ fn by_command(app: &App, operation: &'static str) -> Mutation {
         idempotency: None,
         if_match: None,
         author: Some(Author::CommandLine),
+        body: json!({}),
     }
 }
 
@@ -113,15 +114,14 @@ fn page(cursor: Option<String>) -> ListRequest {
 /// Reads a list page by page to its end.
 async fn all_pages(
     mut fetch: impl AsyncFnMut(ListRequest) -> Result<List, Refusal>,
-    mut take: impl FnMut(&str) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut cursor = None;
+) -> Result<Vec<String>, Failure> {
+    let (mut found, mut cursor) = (Vec::new(), None);
     loop {
         let list = fetch(page(cursor)).await.map_err(refused)?;
-        list.items.iter().try_for_each(|item| take(item))?;
+        found.extend(list.items);
         cursor = list.next_cursor;
         if cursor.is_none() {
-            return Ok(());
+            return Ok(found);
         }
     }
 }

@@ -25,7 +25,7 @@ pub(in crate::cli) fn run(command: SandboxCommand, process: &mut Process<'_>) ->
             serde_json::from_str(&merchant.body).map_err(|error| Failure::Failed(error.to_string()))?;
         let whose = Owner { tenant: Tenant { merchant_id: id, livemode: false }, merchant };
         let body = json!({ "orders": seed.orders, "seed": seed.seed });
-        app.sandbox_seed(whose, by_command(app, "sandbox.seed"), body).await.map_err(refused)
+        app.sandbox_seed(whose, by_command(app, "sandbox.seed").with(body)).await.map_err(refused)
     })?;
     print_record(&answer.body, &SHOWN, seed.json, process)?;
     Ok(Exit::Done)

@@ -3,49 +3,47 @@
 use authority_domain::endpoint::EndpointStatus;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::post;
 use serde_json::json;
 
-use crate::app::console::sessions::SignedIn;
 use crate::app::{Answer, Mutation};
-use crate::console::visit::Visit;
+use crate::console::visit::{MANAGES, Visit};
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages::endpoint::actions::act;
 use crate::pages::endpoint::{KeepsEndpoints as _, ShownEndpoint};
 use crate::pages::form::Form;
+use crate::pages::visit::{Outcome, submits};
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/console/endpoints/{endpoint}/url", post(change))
-        .route("/console/endpoints/{endpoint}/disable", post(disable))
-        .route("/console/endpoints/{endpoint}/enable", post(enable))
+        .route("/console/endpoints/{endpoint}/url", submits(MANAGES, Policy::Write, change))
+        .route("/console/endpoints/{endpoint}/disable", submits(MANAGES, Policy::Write, disable))
+        .route("/console/endpoints/{endpoint}/enable", submits(MANAGES, Policy::Write, enable))
 }
 
-async fn change(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    act::<SignedIn, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.change", form);
         let (id, body) = (Ok(shown.endpoint.id.clone()), json!({ "url": form.text("url") }));
-        let answer = visit.app.endpoint_change(visit.who.holder(&shown.owner), mutation, id, body).await?;
+        let answer =
+            visit.app.endpoint_change(visit.who.holder(&shown.owner), mutation.with(body), id).await?;
         let same = answer.version == Some(shown.endpoint.resource_version);
         Ok(if same && !answer.replayed { "unchanged" } else { "changed" })
     })
     .await
 }
 
-async fn disable(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    act::<SignedIn, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.disable", form);
         switch(visit, form, shown, mutation, EndpointStatus::Disabled).await.map(|_| "disabled")
     })
     .await
 }
 
-async fn enable(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    act::<SignedIn, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.enable", form);
         switch(visit, form, shown, mutation, EndpointStatus::Enabled).await.map(|_| "enabled")
     })
@@ -60,5 +58,5 @@ async fn switch(
     status: EndpointStatus,
 ) -> Result<Answer, Refusal> {
     let body = json!({ "reason": form.text("reason") });
-    visit.app.endpoint_switch(mutation, Ok(shown.endpoint.id), status, body).await
+    visit.app.endpoint_switch(mutation.with(body), Ok(shown.endpoint.id), status).await
 }

@@ -5,19 +5,16 @@ mod actions;
 
 use askama::Template;
 use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::get;
 use serde_json::Value;
 
 use super::links::{self, LINKS};
-use super::visit::{Outcome, Visit, show};
+use super::visit::{Outcome, Visit};
 use crate::app::console::endpoints_of;
 use crate::app::console::sessions::SignedIn;
-use crate::app::delivery::operator::AllDeliveriesFilter;
 use crate::app::endpoint::merchant::Holder;
 use crate::app::lists::ListRequest;
 use crate::http::entry::AppState;
@@ -25,6 +22,7 @@ use crate::pages::endpoint::{self, EndpointView, KeepsEndpoints, ROWS, ShownEndp
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, member, read};
+use crate::pages::visit::shows;
 use crate::pages::{delivery, filters};
 
 #[derive(Template)]
@@ -38,7 +36,10 @@ struct Page {
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
     Router::new()
-        .route("/console/endpoints/{endpoint}", get(one))
+        .route(
+            "/console/endpoints/{endpoint}",
+            shows(async |visit: Visit, id: String| SignedIn::endpoint_page(&visit, &id, None).await),
+        )
         .merge(actions::routes())
         .merge(endpoint::routes::<SignedIn>())
 }
@@ -76,10 +77,6 @@ impl KeepsEndpoints for SignedIn {
             reason: kept(typed, "reason", ""),
         })
     }
-}
-
-async fn one(State(state): State<AppState>, Path(id): Path<String>, request: Request) -> Response {
-    show(state, request, async |visit| SignedIn::endpoint_page(&visit, &id, None).await).await
 }
 
 /// The endpoint as the operator API reads it.

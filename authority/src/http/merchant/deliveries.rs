@@ -1,16 +1,11 @@
 //! Deliveries and their attempts, and retrying one now (contract 2.9, 4.1, 15.3).
 
-use authority_domain::delivery::DeliveryStatus;
 use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
 
 use crate::app::access::Caller;
-use crate::http::list_query::{event_types, words};
-use crate::http::operation;
-use crate::http::operation::{Operation, accepted, ok, page, text, time};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, accepted, ok, page};
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get(
@@ -19,13 +14,7 @@ const LIST: Operation = Operation::get(
     "List the deliveries of a webhook endpoint, sent and pending, newest first.",
 )
 .scopes(&[Scope::WebhooksManage])
-.query(&[
-    operation::words::<DeliveryStatus>("status", "With any of these statuses."),
-    text("event_id", "Of this event."),
-    operation::event_types("event_type", "Of events with any of these types."),
-    time("created_from", "Created at this time or later."),
-    time("created_to", "Created before this time."),
-])
+.filter::<DeliveryFilter>()
 .answers(&[page("Delivery", "Deliveries.")]);
 
 const GET: Operation =
@@ -51,21 +40,11 @@ const RETRY: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&LIST, filter, async |app, who: Caller, endpoint, list, filter| {
+        .list(&LIST, async |app, who: Caller, endpoint, list, filter| {
             app.deliveries_list(&who, endpoint, &list, filter).await
         })
         .read(&GET, async |app, who: Caller, id| app.delivery_get(&who, id).await)
-        .write(&RETRY, async |app, who: Caller, mutation, id, body| {
-            app.delivery_retry_own(&who, mutation, id, body).await
+        .write(&RETRY, async |app, who: Caller, mutation, id| {
+            app.delivery_retry_own(&who, mutation, id).await
         })
-}
-
-fn filter(query: &mut Query) -> Result<DeliveryFilter, Refusal> {
-    Ok(DeliveryFilter {
-        status: words::<DeliveryStatus>(query, "status")?,
-        event_id: query.text("event_id")?,
-        event_types: event_types(query, "event_type")?,
-        created_from: query.time("created_from")?,
-        created_to: query.time("created_to")?,
-    })
 }

@@ -1,17 +1,17 @@
 //! Webhook endpoints (contract 4.1, 4.10).
 
-use authority_domain::endpoint::EndpointStatus;
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::EndpointFilter;
 use authority_domain::merchant::scope::Scope;
 
 use crate::app::access::Caller;
-use crate::http::operation::{self, Operation, accepted, created, ok, page};
+use crate::http::operation::{Operation, accepted, created, ok, page};
 use crate::http::routes::Routes;
 
 const LIST: Operation =
     Operation::get("/webhook-endpoints", "endpoints.list", "List webhook endpoints, newest first.")
         .scopes(&[Scope::WebhooksManage])
-        .query(&[operation::words::<EndpointStatus>("status", "With any of these statuses.")])
+        .filter::<EndpointFilter>()
         .answers(&[page("WebhookEndpoint", "Webhook endpoints.")]);
 
 const CREATE: Operation = Operation::post(
@@ -92,28 +92,18 @@ const TEST: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(
-            &LIST,
-            |query| query.list("status"),
-            async |app, who: Caller, (), list, status| app.endpoints_list(&who, &list, status).await,
-        )
-        .write(&CREATE, async |app, who: Caller, mutation, (), body| {
-            app.endpoint_create(&who, mutation, body).await
-        })
+        .list(&LIST, async |app, who: Caller, (), list, status| app.endpoints_list(&who, &list, status).await)
+        .write(&CREATE, async |app, who: Caller, mutation, ()| app.endpoint_create(&who, mutation).await)
         .read(&GET, async |app, who: Caller, id| app.endpoint_get(&who, id).await)
-        .write(&CHANGE, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_change(&who, mutation, id, body).await
+        .write(&CHANGE, async |app, who: Caller, mutation, id| app.endpoint_change(&who, mutation, id).await)
+        .write(&DELETE, async |app, who: Caller, mutation, id| app.endpoint_delete(&who, mutation, id).await)
+        .write(&ROTATE_SECRET, async |app, who: Caller, mutation, id| {
+            app.endpoint_rotate_secret(&who, mutation, id).await
         })
-        .write(&DELETE, async |app, who: Caller, mutation, id, _| {
-            app.endpoint_delete(&who, mutation, id).await
+        .write(&RETIRE_SECRET, async |app, who: Caller, mutation, id| {
+            app.endpoint_retire_secret(&who, mutation, id).await
         })
-        .write(&ROTATE_SECRET, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_rotate_secret(&who, mutation, id, body).await
-        })
-        .write(&RETIRE_SECRET, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_retire_secret(&who, mutation, id, body).await
-        })
-        .write(&TEST, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_test(&who, mutation, &who.key_id, id, Some(body)).await
+        .write(&TEST, async |app, who: Caller, mutation, id| {
+            app.endpoint_test(&who, mutation, &who.key_id, id).await
         })
 }

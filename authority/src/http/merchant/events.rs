@@ -3,12 +3,9 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
 
 use crate::app::access::Caller;
-use crate::http::list_query::event_types;
-use crate::http::operation::{self, Operation, accepted, feed, ok, text, time};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, accepted, feed, ok};
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get("/events", "events.list", "List events in order, oldest first.")
@@ -17,12 +14,7 @@ const LIST: Operation = Operation::get("/events", "events.list", "List events in
          `resume_cursor` is on every page; `next_cursor` is absent on the last one.",
     )
     .scopes(&[Scope::EventsRead])
-    .query(&[
-        operation::event_types("type", "Of any of these types."),
-        time("created_from", "Created at this time or later."),
-        time("created_to", "Created before this time."),
-        text("resource", "About this record: an order number or an id."),
-    ])
+    .filter::<EventFilter>()
     .answers(&[feed("Event", "Events.")])
     .refuses(&[ErrorCode::CursorExpired]);
 
@@ -49,20 +41,7 @@ const REPLAY: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
-            app.events_list(&who, &list, filter).await
-        })
+        .list(&LIST, async |app, who: Caller, (), list, filter| app.events_list(&who, &list, filter).await)
         .read(&GET, async |app, who: Caller, id| app.event_get(&who, id).await)
-        .write(&REPLAY, async |app, who: Caller, mutation, id, body| {
-            app.event_replay(&who, mutation, id, body).await
-        })
-}
-
-fn filter(query: &mut Query) -> Result<EventFilter, Refusal> {
-    Ok(EventFilter {
-        types: event_types(query, "type")?,
-        created_from: query.time("created_from")?,
-        created_to: query.time("created_to")?,
-        resource: query.text("resource")?,
-    })
+        .write(&REPLAY, async |app, who: Caller, mutation, id| app.event_replay(&who, mutation, id).await)
 }

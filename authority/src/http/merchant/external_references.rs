@@ -35,10 +35,10 @@ const REMOVE: Operation = Operation::delete(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&SET, async |app, who: Caller, mutation, (number, system), body| {
-            app.external_reference_change(&who, mutation, number, system, ReferenceAction::Set(body)).await
+        .write(&SET, async |app, who: Caller, mutation, (number, system)| {
+            app.external_reference_change(&who, mutation, number, system, ReferenceAction::Set).await
         })
-        .write(&REMOVE, async |app, who: Caller, mutation, (number, system), _| {
+        .write(&REMOVE, async |app, who: Caller, mutation, (number, system)| {
             app.external_reference_change(&who, mutation, number, system, ReferenceAction::Remove).await
         })
 }

@@ -24,7 +24,7 @@ const UPDATE: Operation = Operation::patch(
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().write(&UPDATE, async |app, who: Caller, mutation, number, body| {
-        app.fulfillment_update(&who, mutation, number, body).await
+    Routes::new().write(&UPDATE, async |app, who: Caller, mutation, number| {
+        app.fulfillment_update(&who, mutation, number).await
     })
 }

@@ -1,15 +1,11 @@
 //! Shares of orders, and the orders that partners share (contract 4.1, 4.14).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::ConnectionId;
-use authority_domain::list_filter::ShareFilter;
+use authority_domain::list_filter::{PartnerOrderFilter, ShareFilter};
 use authority_domain::merchant::scope::Scope;
-use authority_domain::partner::share::ShareStatus;
-use authority_domain::refusal::Refusal;
 
 use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, id, ok, page, text, words};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
 const SHARE: Operation =
@@ -23,11 +19,7 @@ const SHARE: Operation =
 const LIST: Operation =
     Operation::get("/order-shares", "order_shares.list", "List the shares of your own orders, newest first.")
         .scopes(&[Scope::PartnersRead])
-        .query(&[
-            id("connection_id", ConnectionId::PREFIX, "On this connection."),
-            words::<ShareStatus>("status", "With any of these statuses."),
-            text("order_number", "Of this order."),
-        ])
+        .filter::<ShareFilter>()
         .answers(&[page("OrderShare", "Shares.")]);
 
 const REVOKE: Operation =
@@ -45,11 +37,7 @@ const SEEN_LIST: Operation = Operation::get(
     "List the orders that partners share with you, newest share first.",
 )
 .scopes(&[Scope::PartnersRead])
-.query(&[
-    id("connection_id", ConnectionId::PREFIX, "On this connection."),
-    words::<ShareStatus>("status", "With any of these statuses. Shares that have ended show nothing."),
-    text("order_number", "The order number that the owner uses."),
-])
+.filter::<PartnerOrderFilter>()
 .answers(&[page("PartnerOrder", "Orders, each as the reader may see it.")]);
 
 const SEEN: Operation =
@@ -60,27 +48,13 @@ const SEEN: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&SHARE, async |app, who: Caller, mutation, number, body| {
-            app.share_create(&who, mutation, number, body).await
+        .write(&SHARE, async |app, who: Caller, mutation, number| {
+            app.share_create(&who, mutation, number).await
         })
-        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
-            app.shares_list(&who, &list, filter).await
-        })
-        .write(&REVOKE, async |app, who: Caller, mutation, id, body| {
-            app.share_revoke(&who, mutation, id, body).await
-        })
-        .list(&SEEN_LIST, filter, async |app, who: Caller, (), list, filter| {
-            app.partner_orders_list(&who, &list, filter).await
+        .list(&LIST, async |app, who: Caller, (), list, filter| app.shares_list(&who, &list, filter).await)
+        .write(&REVOKE, async |app, who: Caller, mutation, id| app.share_revoke(&who, mutation, id).await)
+        .list(&SEEN_LIST, async |app, who: Caller, (), list, filter: PartnerOrderFilter| {
+            app.partner_orders_list(&who, &list, filter.into()).await
         })
         .read(&SEEN, async |app, who: Caller, id| app.partner_order_get(&who, id).await)
-}
-
-/// The filters of both lists.
-fn filter(query: &mut Query) -> Result<ShareFilter, Refusal> {
-    let connection = query.parsed("connection_id", "the id of a partner connection", ConnectionId::parse)?;
-    Ok(ShareFilter {
-        connection_id: connection.map(|id| id.to_string()),
-        status: query.list("status")?,
-        order_number: query.text("order_number")?,
-    })
 }

@@ -3,12 +3,9 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::ConnectionFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::partner::connection::{ConnectionDirection, ConnectionStatus};
-use authority_domain::refusal::Refusal;
 
 use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok, page, words};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get(
@@ -17,10 +14,7 @@ const LIST: Operation = Operation::get(
     "List partner connections, newest first.",
 )
 .scopes(&[Scope::PartnersRead])
-.query(&[
-    words::<ConnectionStatus>("status", "With any of these statuses."),
-    words::<ConnectionDirection>("direction", "Created by the reader, or by the partner."),
-])
+.filter::<ConnectionFilter>()
 .answers(&[page("PartnerConnection", "Connections, each as the reader sees it.")]);
 
 const CREATE: Operation = Operation::post(
@@ -65,21 +59,13 @@ const REVOKE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+        .list(&LIST, async |app, who: Caller, (), list, filter| {
             app.connections_list(&who, &list, filter).await
         })
-        .write(&CREATE, async |app, who: Caller, mutation, (), body| {
-            app.connection_create(&who, mutation, body).await
-        })
-        .write(&ACCEPT, async |app, who: Caller, mutation, (), body| {
-            app.connection_accept(&who, mutation, body).await
-        })
+        .write(&CREATE, async |app, who: Caller, mutation, ()| app.connection_create(&who, mutation).await)
+        .write(&ACCEPT, async |app, who: Caller, mutation, ()| app.connection_accept(&who, mutation).await)
         .read(&GET, async |app, who: Caller, id| app.connection_get(&who, id).await)
-        .write(&REVOKE, async |app, who: Caller, mutation, id, body| {
-            app.connection_revoke(&who, mutation, id, body).await
+        .write(&REVOKE, async |app, who: Caller, mutation, id| {
+            app.connection_revoke(&who, mutation, id).await
         })
-}
-
-fn filter(query: &mut Query) -> Result<ConnectionFilter, Refusal> {
-    Ok(ConnectionFilter { status: query.list("status")?, direction: query.list("direction")? })
 }

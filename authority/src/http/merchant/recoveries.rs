@@ -1,14 +1,12 @@
 //! The events that an endpoint missed, and their recovery (contract 15.1, 15.2).
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::UndeliveredFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
 
 use crate::app::access::Caller;
-use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
-use crate::http::list_query::event_types;
-use crate::http::operation::{self, Operation, accepted, ok, page, time};
-use crate::http::query::Query;
+use crate::app::delivery::undelivered::Reach;
+use crate::http::operation::{Operation, accepted, ok, page};
 use crate::http::routes::Routes;
 
 const UNDELIVERED: Operation = Operation::get(
@@ -17,11 +15,7 @@ const UNDELIVERED: Operation = Operation::get(
     "List the events that a webhook endpoint wanted and has not received, newest first.",
 )
 .scopes(&[Scope::WebhooksManage])
-.query(&[
-    time("since", "Created at this time or later."),
-    time("until", "Created before this time."),
-    operation::event_types("type", "Of any of these types."),
-])
+.filter::<UndeliveredFilter>()
 .answers(&[page("UndeliveredEvent", "Events, and why they have not been received.")]);
 
 const RECOVER: Operation = Operation::post(
@@ -55,22 +49,12 @@ const CANCEL: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&UNDELIVERED, filter, async |app, who: Caller, endpoint, list, filter| {
+        .list(&UNDELIVERED, async |app, who: Caller, endpoint, list, filter| {
             app.undelivered_list(&who.tenant, endpoint, &list, filter, Reach::Request).await
         })
-        .write(&RECOVER, async |app, who: Caller, mutation, id, body| {
-            app.endpoint_recover(&who, mutation, id, body).await
+        .write(&RECOVER, async |app, who: Caller, mutation, id| {
+            app.endpoint_recover(&who, mutation, id).await
         })
         .read(&GET, async |app, who: Caller, id| app.recovery_get(&who, id).await)
-        .write(&CANCEL, async |app, who: Caller, mutation, id, body| {
-            app.recovery_cancel(&who, mutation, id, body).await
-        })
-}
-
-fn filter(query: &mut Query) -> Result<UndeliveredFilter, Refusal> {
-    Ok(UndeliveredFilter {
-        since: query.time("since")?,
-        until: query.time("until")?,
-        types: event_types(query, "type")?,
-    })
+        .write(&CANCEL, async |app, who: Caller, mutation, id| app.recovery_cancel(&who, mutation, id).await)
 }

@@ -4,7 +4,6 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::scope::Scope;
 
 use crate::app::access::Caller;
-use crate::http::list_query::nothing;
 use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
@@ -43,11 +42,9 @@ const GET: Operation = Operation::get("/shipments/{shipment}", "shipments.get", 
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&LIST, nothing, async |app, who: Caller, number, list, ()| {
-            app.shipments_list(&who, &list, number).await
-        })
-        .write(&CREATE, async |app, who: Caller, mutation, number, body| {
-            app.shipment_create(&who, mutation, number, body).await
+        .list(&LIST, async |app, who: Caller, number, list, ()| app.shipments_list(&who, &list, number).await)
+        .write(&CREATE, async |app, who: Caller, mutation, number| {
+            app.shipment_create(&who, mutation, number).await
         })
         .read(&GET, async |app, who: Caller, id| app.shipment_get(&who, id).await)
 }

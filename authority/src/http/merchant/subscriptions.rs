@@ -2,24 +2,15 @@
 
 use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
-use authority_domain::subscription::SubscriptionStatus;
 
 use crate::app::access::Caller;
-use crate::http::list_query::words;
-use crate::http::operation::{self, Operation, ok, page, text, time};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, ok, page};
 use crate::http::routes::Routes;
 
 const LIST: Operation =
     Operation::get("/subscriptions", "subscriptions.list", "List subscriptions, newest first.")
         .scopes(&[Scope::SubscriptionsRead])
-        .query(&[
-            operation::words::<SubscriptionStatus>("status", "With any of these statuses."),
-            text("customer_reference", "Of this customer, by the platform's id."),
-            time("created_from", "Created at this time or later."),
-            time("created_to", "Created before this time."),
-        ])
+        .filter::<SubscriptionFilter>()
         .answers(&[page("Subscription", "Subscriptions.")]);
 
 const GET: Operation =
@@ -30,17 +21,8 @@ const GET: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&LIST, filter, async |app, who: Caller, (), list, filter| {
+        .list(&LIST, async |app, who: Caller, (), list, filter| {
             app.subscriptions_list(&who, &list, filter).await
         })
         .read(&GET, async |app, who: Caller, id| app.subscription_get(&who, id).await)
-}
-
-fn filter(query: &mut Query) -> Result<SubscriptionFilter, Refusal> {
-    Ok(SubscriptionFilter {
-        status: words::<SubscriptionStatus>(query, "status")?,
-        customer_reference: query.text("customer_reference")?,
-        created_from: query.time("created_from")?,
-        created_to: query.time("created_to")?,
-    })
 }

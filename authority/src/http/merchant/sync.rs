@@ -1,14 +1,11 @@
 //! Consumers that keep a copy: the feed of changed orders, and checkpoints (contract 4.11, 4.12).
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::CheckpointFilter;
 use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
-use authority_domain::sync::checkpoint::CheckpointStream;
 
 use crate::app::access::Caller;
-use crate::http::list_query::{nothing, words};
-use crate::http::operation::{self, Operation, feed, ok, page, text};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, feed, ok, page};
 use crate::http::routes::Routes;
 
 const ORDERS: Operation = Operation::get(
@@ -25,10 +22,7 @@ const ORDERS: Operation = Operation::get(
 
 const CHECKPOINTS: Operation = Operation::get("/sync/checkpoints", "checkpoints.list", "List checkpoints.")
     .scopes(&[Scope::SyncRead])
-    .query(&[
-        operation::words::<CheckpointStream>("stream", "Of any of these feeds."),
-        text("name", "With this name."),
-    ])
+    .filter::<CheckpointFilter>()
     .answers(&[page("Checkpoint", "Checkpoints.")]);
 
 const ACKNOWLEDGE: Operation = Operation::post(
@@ -45,15 +39,11 @@ const ACKNOWLEDGE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&ORDERS, nothing, async |app, who: Caller, (), list, ()| app.order_feed(&who, &list).await)
-        .list(&CHECKPOINTS, filter, async |app, who: Caller, (), list, (streams, name)| {
-            app.checkpoints_list(&who, &list, streams, name).await
+        .list(&ORDERS, async |app, who: Caller, (), list, ()| app.order_feed(&who, &list).await)
+        .list(&CHECKPOINTS, async |app, who: Caller, (), list, filter| {
+            app.checkpoints_list(&who, &list, filter).await
         })
-        .write(&ACKNOWLEDGE, async |app, who: Caller, mutation, (), body| {
-            app.checkpoint_acknowledge(&who, mutation, body).await
+        .write(&ACKNOWLEDGE, async |app, who: Caller, mutation, ()| {
+            app.checkpoint_acknowledge(&who, mutation).await
         })
-}
-
-fn filter(query: &mut Query) -> Result<(Vec<String>, Option<String>), Refusal> {
-    Ok((words::<CheckpointStream>(query, "stream")?, query.text("name")?))
 }

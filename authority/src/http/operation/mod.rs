@@ -12,16 +12,14 @@
 //! Deliberately absent: what follows from the rest, such as the codes that every operation can answer with
 //! ([`Operation::codes`]) and the headers that every answer has.
 
-mod parameter;
 mod refusals;
 mod success;
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::{ListFilter, Parameter};
 use authority_domain::merchant::scope::{OperatorScope, Scope};
 use axum::routing::MethodFilter;
 
-pub use self::parameter::{Form, Parameter};
-pub(super) use self::parameter::{event_types, flag, id, mode, text, time, words};
 pub use self::success::{Content, Success};
 pub(super) use self::success::{accepted, created, feed, json, ok, page, plain};
 use super::rate_limit::Policy;
@@ -202,9 +200,9 @@ impl Operation {
         Self { details, ..self }
     }
 
-    /// Sets its query parameters, except `limit` and `cursor`.
-    pub(super) const fn query(self, query: &'static [Parameter]) -> Self {
-        Self { query, ..self }
+    /// Is a list that this filter narrows.
+    pub(super) const fn filter<F: ListFilter>(self) -> Self {
+        Self { query: F::PARAMETERS, ..self }
     }
 
     /// Compares `If-Match` with the version of `whose`.

@@ -4,7 +4,6 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::scope::OperatorScope;
 
 use crate::app::access::Operator;
-use crate::http::list_query::nothing;
 use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
@@ -43,16 +42,10 @@ const REVOKE: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&LIST, nothing, async |app, _: Operator, merchant, list, ()| {
-            app.api_keys_list(&list, merchant).await
+        .list(&LIST, async |app, _: Operator, merchant, list, ()| app.api_keys_list(&list, merchant).await)
+        .write(&ISSUE, async |app, _: Operator, mutation, merchant| {
+            app.api_key_issue(mutation, merchant).await
         })
-        .write(&ISSUE, async |app, _: Operator, mutation, merchant, body| {
-            app.api_key_issue(mutation, merchant, body).await
-        })
-        .write(&ROTATE, async |app, _: Operator, mutation, id, body| {
-            app.api_key_rotate(mutation, id, body).await
-        })
-        .write(&REVOKE, async |app, _: Operator, mutation, id, body| {
-            app.api_key_revoke(mutation, id, body).await
-        })
+        .write(&ROTATE, async |app, _: Operator, mutation, id| app.api_key_rotate(mutation, id).await)
+        .write(&REVOKE, async |app, _: Operator, mutation, id| app.api_key_revoke(mutation, id).await)
 }

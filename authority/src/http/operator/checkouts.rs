@@ -55,19 +55,17 @@ const COMPLETE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&OPEN, async |app, _: Operator, mutation, tenant, body| {
-            app.checkout_open(mutation, tenant, body).await
-        })
+        .write(&OPEN, async |app, _: Operator, mutation, tenant| app.checkout_open(mutation, tenant).await)
         .read(&GET, async |app, _: Operator, id| app.checkout_get(id).await)
-        .write(&CANCEL, async |app, _: Operator, mutation, id, body| {
+        .write(&CANCEL, async |app, _: Operator, mutation, id| {
             let how = CheckoutAction::End(CheckoutEnd::Cancelled);
-            app.checkout_end(mutation, id, how, body).await
+            app.checkout_end(mutation, id, how).await
         })
-        .write(&EXPIRE, async |app, _: Operator, mutation, id, body| {
+        .write(&EXPIRE, async |app, _: Operator, mutation, id| {
             let how = CheckoutAction::End(CheckoutEnd::Expired);
-            app.checkout_end(mutation, id, how, body).await
+            app.checkout_end(mutation, id, how).await
         })
-        .write(&COMPLETE, async |app, _: Operator, mutation, id, body| {
-            app.checkout_end(mutation, id, CheckoutAction::Complete, body).await
+        .write(&COMPLETE, async |app, _: Operator, mutation, id| {
+            app.checkout_end(mutation, id, CheckoutAction::Complete).await
         })
 }

@@ -99,25 +99,19 @@ const OUTBOX: Operation = Operation::get("/outbox", "outbox.get", "Show the deli
 pub(super) fn routes() -> Routes {
     Routes::new()
         .read(&GET, async |app, _: Operator, id| app.endpoint_find(id).await)
-        .write(&UPDATE, async |app, _: Operator, mutation, id, body| {
-            app.endpoint_limit(mutation, id, body).await
+        .write(&UPDATE, async |app, _: Operator, mutation, id| app.endpoint_limit(mutation, id).await)
+        .write(&DISABLE, async |app, _: Operator, mutation, id| {
+            app.endpoint_switch(mutation, id, EndpointStatus::Disabled).await
         })
-        .write(&DISABLE, async |app, _: Operator, mutation, id, body| {
-            app.endpoint_switch(mutation, id, EndpointStatus::Disabled, body).await
-        })
-        .write(&ENABLE, async |app, _: Operator, mutation, id, body| {
-            app.endpoint_switch(mutation, id, EndpointStatus::Enabled, body).await
+        .write(&ENABLE, async |app, _: Operator, mutation, id| {
+            app.endpoint_switch(mutation, id, EndpointStatus::Enabled).await
         })
         .read(&SINK_GET, async |app, _: Operator, ()| app.sink_get().await)
-        .write(&SINK_CREATE, async |app, _: Operator, mutation, (), body| {
-            app.sink_create(mutation, body).await
-        })
-        .write(&SINK_CHANGE, async |app, _: Operator, mutation, (), body| {
-            app.sink_change(mutation, body).await
-        })
-        .write(&SINK_DELETE, async |app, _: Operator, mutation, (), _| app.sink_delete(mutation).await)
-        .write(&SINK_ROTATE_SECRET, async |app, _: Operator, mutation, (), body| {
-            app.sink_rotate_secret(mutation, body).await
+        .write(&SINK_CREATE, async |app, _: Operator, mutation, ()| app.sink_create(mutation).await)
+        .write(&SINK_CHANGE, async |app, _: Operator, mutation, ()| app.sink_change(mutation).await)
+        .write(&SINK_DELETE, async |app, _: Operator, mutation, ()| app.sink_delete(mutation).await)
+        .write(&SINK_ROTATE_SECRET, async |app, _: Operator, mutation, ()| {
+            app.sink_rotate_secret(mutation).await
         })
         .read(&OUTBOX, async |app, _: Operator, ()| app.outbox().await)
 }

@@ -1,23 +1,16 @@
 //! Merchants (contract 2.16, 6.2).
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::MerchantStatus;
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::refusal::Refusal;
 
 use crate::app::access::Operator;
-use crate::app::merchant::manage::MerchantFilter;
-use crate::http::list_query::words;
-use crate::http::operation::{self, Operation, created, ok, page, text};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
 const LIST: Operation = Operation::get("/merchants", "merchants.list", "List merchants, newest first.")
     .operator(&[OperatorScope::OperatorRead])
-    .query(&[
-        operation::words::<MerchantStatus>("status", "With any of these statuses."),
-        text("slug", "With this slug."),
-    ])
+    .filter::<MerchantFilter>()
     .answers(&[page("OperatorMerchant", "Merchants.")]);
 
 const CREATE: Operation = Operation::post("/merchants", "merchants.create", "Create a merchant.")
@@ -50,18 +43,10 @@ const UPDATE: Operation = Operation::patch(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .list(&LIST, filter, async |app, _: Operator, (), list, filter| {
-            app.merchants_list(&list, filter).await
-        })
-        .write(&CREATE, async |app, _: Operator, mutation, (), body| {
-            app.merchant_create(mutation, body).await
-        })
+        .list(&LIST, async |app, _: Operator, (), list, filter| app.merchants_list(&list, filter).await)
+        .write(&CREATE, async |app, _: Operator, mutation, ()| app.merchant_create(mutation).await)
         .read(&GET, async |app, _: Operator, merchant| app.merchant_get(merchant).await)
-        .write(&UPDATE, async |app, _: Operator, mutation, merchant, body| {
-            app.merchant_update(mutation, merchant, body).await
+        .write(&UPDATE, async |app, _: Operator, mutation, merchant| {
+            app.merchant_update(mutation, merchant).await
         })
-}
-
-fn filter(query: &mut Query) -> Result<MerchantFilter, Refusal> {
-    Ok(MerchantFilter { status: words::<MerchantStatus>(query, "status")?, slug: query.text("slug")? })
 }

@@ -20,8 +20,6 @@ mod refunds;
 mod shipments;
 mod subscriptions;
 
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Mode;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -30,7 +28,6 @@ use super::documents;
 use super::entry::AppState;
 use super::operation::{Operation, plain};
 use super::problem::Problem;
-use super::query::Query;
 use super::routes::Routes;
 
 const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "Check whether the process runs.")
@@ -65,12 +62,6 @@ pub fn routes() -> Routes {
         .merge(documents::of_the_operator())
         .add(&HEALTHZ, async || (StatusCode::OK, "ok\n"))
         .add(&READYZ, readyz)
-}
-
-/// The filter `mode`: whether live; `None` when not given.
-fn mode_filter(query: &mut Query) -> Result<Option<bool>, Refusal> {
-    let mode = query.parsed("mode", "live or test", Mode::parse)?;
-    Ok(mode.map(|mode| mode == Mode::Live))
 }
 
 /// Ready means that the service can do its work ([`crate::app::App::ready`]).

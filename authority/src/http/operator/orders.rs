@@ -61,17 +61,15 @@ const CANCEL: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&INGEST, async |app, _: Operator, mutation, tenant, body| {
-            app.order_ingest(mutation, tenant, body).await
-        })
+        .write(&INGEST, async |app, _: Operator, mutation, tenant| app.order_ingest(mutation, tenant).await)
         .read(&READ, async |app, _: Operator, (tenant, number)| app.order_read(tenant, number).await)
-        .write(&EDIT, async |app, _: Operator, mutation, (tenant, number), body| {
-            app.order_change(mutation, tenant, number, OrderAction::Edit, body).await
+        .write(&EDIT, async |app, _: Operator, mutation, (tenant, number)| {
+            app.order_change(mutation, tenant, number, OrderAction::Edit).await
         })
-        .write(&CONFIRM, async |app, _: Operator, mutation, (tenant, number), body| {
-            app.order_change(mutation, tenant, number, OrderAction::Confirm, body).await
+        .write(&CONFIRM, async |app, _: Operator, mutation, (tenant, number)| {
+            app.order_change(mutation, tenant, number, OrderAction::Confirm).await
         })
-        .write(&CANCEL, async |app, _: Operator, mutation, (tenant, number), body| {
-            app.order_change(mutation, tenant, number, OrderAction::Cancel, body).await
+        .write(&CANCEL, async |app, _: Operator, mutation, (tenant, number)| {
+            app.order_change(mutation, tenant, number, OrderAction::Cancel).await
         })
 }

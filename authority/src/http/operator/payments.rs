@@ -1,15 +1,11 @@
 //! Payments and processors' reports (contract 3.5, 6.2).
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::AllPaymentsFilter;
 use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::payment::PaymentStatus;
-use authority_domain::refusal::Refusal;
 
 use crate::app::access::Operator;
-use crate::app::payment::read::AllPaymentsFilter;
-use crate::http::list_query::{flag, words};
-use crate::http::operation::{self, Operation, created, ok, page};
-use crate::http::query::Query;
+use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
 const START: Operation = Operation::post(
@@ -49,10 +45,7 @@ const LIST: Operation =
     Operation::get("/payments", "payments.list", "List the payments of all merchants, newest first.")
         .details("`late=true` finds the money that arrived after its checkout or order had ended.")
         .operator(&READERS)
-        .query(&[
-            operation::words::<PaymentStatus>("status", "With any of these statuses."),
-            operation::flag("late", "Whether the money arrived after its checkout or order had ended."),
-        ])
+        .filter::<AllPaymentsFilter>()
         .answers(&[page("OperatorPayment", "Payments.")]);
 
 const GET: Operation = Operation::get("/payments/{payment}", "payments.get", "Read a payment.")
@@ -77,21 +70,13 @@ const REFUND: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&START, async |app, _: Operator, mutation, tenant, body| {
-            app.payment_start(mutation, tenant, body).await
-        })
-        .list(&LIST, filter, async |app, _: Operator, (), list, filter| {
-            app.payments_everywhere(&list, filter).await
-        })
+        .write(&START, async |app, _: Operator, mutation, tenant| app.payment_start(mutation, tenant).await)
+        .list(&LIST, async |app, _: Operator, (), list, filter| app.payments_everywhere(&list, filter).await)
         .read(&GET, async |app, _: Operator, id| app.payment_find(id).await)
-        .write(&REPORT, async |app, _: Operator, mutation, payment, body| {
-            app.payment_report(mutation, payment, body).await
+        .write(&REPORT, async |app, _: Operator, mutation, payment| {
+            app.payment_report(mutation, payment).await
         })
-        .write(&REFUND, async |app, _: Operator, mutation, payment, body| {
-            app.refund_request_of_payment(mutation, payment, body).await
+        .write(&REFUND, async |app, _: Operator, mutation, payment| {
+            app.refund_request_of_payment(mutation, payment).await
         })
-}
-
-fn filter(query: &mut Query) -> Result<AllPaymentsFilter, Refusal> {
-    Ok(AllPaymentsFilter { status: words::<PaymentStatus>(query, "status")?, late: flag(query, "late")? })
 }

@@ -27,7 +27,7 @@ const CREATE: Operation = Operation::post(
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().write(&CREATE, async |app, operator: Operator, mutation, tenant, body| {
-        app.portal_session_create(mutation, operator.key_id, tenant, body).await
+    Routes::new().write(&CREATE, async |app, operator: Operator, mutation, tenant| {
+        app.portal_session_create(mutation, operator.key_id, tenant).await
     })
 }

@@ -1,11 +1,11 @@
 //! Refunds: requested by the platform, processed and reported by its payment adapter (contract 3.6, 6.2).
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::AllRefundsFilter;
 use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::refund::RefundStatus;
 
 use crate::app::access::Operator;
-use crate::http::operation::{self, Operation, created, ok, page};
+use crate::http::operation::{Operation, created, ok, page};
 use crate::http::routes::Routes;
 
 /// The scopes that may read refunds: the payment adapter finds its work here.
@@ -33,7 +33,7 @@ const LIST: Operation = Operation::get(
     "List the refunds of all merchants, newest first. A payment adapter finds its work here.",
 )
 .operator(&READERS)
-.query(&[operation::words::<RefundStatus>("status", "With any of these statuses.")])
+.filter::<AllRefundsFilter>()
 .answers(&[page("OperatorRefund", "Refunds.")]);
 
 const GET: Operation = Operation::get("/refunds/{refund}", "refunds.get", "Read a refund.")
@@ -54,16 +54,10 @@ const REPORT: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&REQUEST, async |app, _: Operator, mutation, (tenant, number), body| {
-            app.refund_request_for(mutation, tenant, number, body).await
+        .write(&REQUEST, async |app, _: Operator, mutation, (tenant, number)| {
+            app.refund_request_for(mutation, tenant, number).await
         })
-        .list(
-            &LIST,
-            |query| query.list("status"),
-            async |app, _: Operator, (), list, status| app.refunds_everywhere(&list, status).await,
-        )
+        .list(&LIST, async |app, _: Operator, (), list, status| app.refunds_everywhere(&list, status).await)
         .read(&GET, async |app, _: Operator, id| app.refund_find(id).await)
-        .write(&REPORT, async |app, _: Operator, mutation, id, body| {
-            app.refund_report(mutation, id, body).await
-        })
+        .write(&REPORT, async |app, _: Operator, mutation, id| app.refund_report(mutation, id).await)
 }

@@ -20,7 +20,7 @@ const REPORT: Operation = Operation::post(
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().write(&REPORT, async |app, _: Operator, mutation, shipment, body| {
-        app.shipment_report(mutation, shipment, body).await
+    Routes::new().write(&REPORT, async |app, _: Operator, mutation, shipment| {
+        app.shipment_report(mutation, shipment).await
     })
 }

@@ -37,11 +37,9 @@ const REPORT: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&OPEN, async |app, _: Operator, mutation, tenant, body| {
-            app.subscription_open(mutation, tenant, body).await
+        .write(&OPEN, async |app, _: Operator, mutation, tenant| {
+            app.subscription_open(mutation, tenant).await
         })
         .read(&GET, async |app, _: Operator, id| app.subscription_find(id).await)
-        .write(&REPORT, async |app, _: Operator, mutation, id, body| {
-            app.subscription_report(mutation, id, body).await
-        })
+        .write(&REPORT, async |app, _: Operator, mutation, id| app.subscription_report(mutation, id).await)
 }

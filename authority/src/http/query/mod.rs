@@ -1,16 +1,14 @@
 //! Reads a query string strictly (contract 4.5): each parameter once, each known, each well-formed.
 //!
-//! A handler takes the parameters it defines, one call each, and then calls [`Query::finish`], which refuses any
-//! that are left: a typo such as `crusor` must not restart a catch-up loop. The parameters taken as filters form
-//! the canonical filter string, to which the list's cursors are bound, so that a cursor is refused under another
-//! filter.
+//! A list's filter takes its parameters ([`TakeParameter`]). [`Query::finish`] then refuses any that are left: a typo
+//! such as `crusor` must not restart a catch-up loop. The parameters taken as filters form the canonical filter string,
+//! to which the list's cursors are bound, so that a cursor is refused under another filter.
 
 use std::collections::BTreeMap;
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::list_filter::{ParameterValue, TakeParameter};
 use authority_domain::refusal::Refusal;
-use authority_domain::text_enum::TextEnum;
-use authority_domain::time::Timestamp;
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
@@ -18,10 +16,6 @@ use super::operation::Operation;
 
 /// Largest `limit` (contract 4.5).
 const LIMIT_MAX: u16 = 100;
-/// Longest value of a text filter, in characters.
-const TEXT_LIMIT: usize = 255;
-/// Most values in a comma list (contract 18.1).
-const LIST_LIMIT: usize = 64;
 
 /// The parameters of one request that have not been taken yet.
 #[derive(Debug, Clone)]
@@ -60,8 +54,8 @@ impl Query {
         self
     }
 
-    /// Takes a parameter. The operation must declare every parameter that is read.
-    fn take(&mut self, name: &str) -> Option<String> {
+    /// Removes a parameter. The operation must declare every parameter that is read.
+    fn remove(&mut self, name: &str) -> Option<String> {
         debug_assert!(
             self.operation.is_none_or(|operation| operation.takes(name)),
             "an operation reads the parameter {name} and does not declare it"
@@ -81,7 +75,7 @@ impl Query {
     /// `invalid_parameter`; out of range is not clamped, because a client that stops on "fewer than I asked for"
     /// would lose data.
     pub fn limit(&mut self, default: u16) -> Result<u16, Refusal> {
-        let Some(text) = self.take("limit") else { return Ok(default) };
+        let Some(text) = self.remove("limit") else { return Ok(default) };
         // Only the canonical form: no sign, no leading zero.
         let canonical = |limit: &u16| (1..=LIMIT_MAX).contains(limit) && limit.to_string() == text;
         let limit = text.parse().ok().filter(canonical);
@@ -92,84 +86,7 @@ impl Query {
 
     /// `cursor`, as received; `None` or an empty one means from the start.
     pub fn cursor(&mut self) -> Option<String> {
-        self.take("cursor").filter(|cursor| !cursor.is_empty())
-    }
-
-    /// A text filter: 1 to 255 characters without controls.
-    ///
-    /// # Errors
-    /// `invalid_parameter`.
-    pub fn text(&mut self, name: &'static str) -> Result<Option<String>, Refusal> {
-        let Some(text) = self.take(name) else { return Ok(None) };
-        if !(1..=TEXT_LIMIT).contains(&text.chars().count()) || text.chars().any(char::is_control) {
-            return Err(invalid(name, "Must have 1 to 255 characters, without control characters."));
-        }
-        self.filters.insert(name.to_owned(), text.clone());
-        Ok(Some(text))
-    }
-
-    /// A filter whose text `parse` turns into a type; `what` completes "Must be …".
-    ///
-    /// # Errors
-    /// `invalid_parameter`.
-    pub fn parsed<T>(
-        &mut self,
-        name: &'static str,
-        what: &str,
-        parse: impl FnOnce(&str) -> Option<T>,
-    ) -> Result<Option<T>, Refusal> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        parse(&text).map(Some).ok_or_else(|| invalid(name, format!("Must be {what}.")))
-    }
-
-    /// A comma list of an enum's values. Order and repetition do not matter; empty when not given.
-    ///
-    /// # Errors
-    /// `invalid_parameter` for an empty item or one outside the enum.
-    pub fn list<E: TextEnum>(&mut self, name: &'static str) -> Result<Vec<E>, Refusal> {
-        let names = || E::ALL.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(", ");
-        self.list_of(name, E::parse, |what| what.as_str().to_owned()).map_err(|refusal| Refusal {
-            detail: format!("Each value must be one of: {}.", names()),
-            ..refusal
-        })
-    }
-
-    /// A comma list of values that `parse` reads and `write` writes in their canonical form.
-    ///
-    /// # Errors
-    /// `invalid_parameter` for an empty item, one that `parse` does not know, or more than 64 of them.
-    pub fn list_of<T>(
-        &mut self,
-        name: &'static str,
-        parse: impl Fn(&str) -> Option<T>,
-        write: impl Fn(&T) -> String,
-    ) -> Result<Vec<T>, Refusal> {
-        let Some(text) = self.take(name) else { return Ok(Vec::new()) };
-        // The limit counts the values as sent, before duplicates are removed.
-        if text.split(',').count() > LIST_LIMIT {
-            return Err(invalid(name, "The list has more than 64 values."));
-        }
-        let mut values = BTreeMap::new();
-        for item in text.split(',') {
-            let value = parse(item).ok_or_else(|| invalid(name, "A value of the list is not allowed."))?;
-            values.insert(write(&value), value);
-        }
-        let canonical: Vec<&str> = values.keys().map(String::as_str).collect();
-        self.filters.insert(name.to_owned(), canonical.join(","));
-        Ok(values.into_values().collect())
-    }
-
-    /// A time filter: RFC 3339 with any offset.
-    ///
-    /// # Errors
-    /// `invalid_parameter`. An unencoded `+` arrives as a space, so the message mentions it.
-    pub fn time(&mut self, name: &'static str) -> Result<Option<Timestamp>, Refusal> {
-        let Some(text) = self.take(name) else { return Ok(None) };
-        let time = Timestamp::parse(&text).ok_or_else(|| {
-            invalid(name, "Must be an RFC 3339 time, e.g. 2026-09-01T12:00:00Z; a plus sign is written %2B.")
-        })?;
-        self.filters.insert(name.to_owned(), time.to_string());
-        Ok(Some(time))
+        self.remove("cursor").filter(|cursor| !cursor.is_empty())
     }
 
     /// Refuses the parameters that were not taken.
@@ -185,6 +102,15 @@ impl Query {
             .param(name));
         }
         Ok(Filter(form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.filters).finish()))
+    }
+}
+
+impl TakeParameter for Query {
+    fn take<V: ParameterValue>(&mut self, name: &'static str) -> Result<V, Refusal> {
+        let Some(text) = self.remove(name) else { return Ok(V::default()) };
+        let (value, canonical) = V::read(&text).map_err(|detail| invalid(name, detail))?;
+        self.filters.insert(name.to_owned(), canonical);
+        Ok(value)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a query string may say, and which parameter a refusal names.
 
 use authority_domain::order::OrderStatus;
+use authority_domain::time::Timestamp;
 
 use super::*;
 
@@ -13,9 +14,9 @@ fn read(query: &str) -> Result<(Read, Filter), (ErrorCode, Option<String>)> {
         let read = (
             query.limit(25)?,
             query.cursor(),
-            query.list("status")?,
-            query.time("created_from")?.map(Timestamp::as_ms),
-            query.text("customer_reference")?,
+            query.take("status")?,
+            query.take::<Option<Timestamp>>("created_from")?.map(Timestamp::as_ms),
+            query.take("customer_reference")?,
         );
         Ok((read, query.finish()?))
     };

@@ -64,19 +64,19 @@ const SUBSCRIPTION: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&PAYMENT, async |app, who: Caller, mutation, id, body| {
-            app.sandbox_payment_advance(Owner::of(&who), mutation, id, body).await
+        .write(&PAYMENT, async |app, who: Caller, mutation, id| {
+            app.sandbox_payment_advance(Owner::of(&who), mutation, id).await
         })
-        .write(&REFUND, async |app, who: Caller, mutation, id, body| {
-            app.sandbox_refund_advance(Owner::of(&who), mutation, id, body).await
+        .write(&REFUND, async |app, who: Caller, mutation, id| {
+            app.sandbox_refund_advance(Owner::of(&who), mutation, id).await
         })
-        .write(&SHIPMENT, async |app, who: Caller, mutation, id, body| {
-            app.sandbox_shipment_advance(Owner::of(&who), mutation, id, body).await
+        .write(&SHIPMENT, async |app, who: Caller, mutation, id| {
+            app.sandbox_shipment_advance(Owner::of(&who), mutation, id).await
         })
-        .write(&SUBSCRIPTION_OPEN, async |app, who: Caller, mutation, (), body| {
-            app.sandbox_subscription_open(Owner::of(&who), mutation, body).await
+        .write(&SUBSCRIPTION_OPEN, async |app, who: Caller, mutation, ()| {
+            app.sandbox_subscription_open(Owner::of(&who), mutation).await
         })
-        .write(&SUBSCRIPTION, async |app, who: Caller, mutation, id, body| {
-            app.sandbox_subscription_advance(Owner::of(&who), mutation, id, body).await
+        .write(&SUBSCRIPTION, async |app, who: Caller, mutation, id| {
+            app.sandbox_subscription_advance(Owner::of(&who), mutation, id).await
         })
 }

@@ -46,16 +46,16 @@ const EXPIRE: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&OPEN, async |app, who: Caller, mutation, (), body| {
-            app.sandbox_checkout_open(Owner::of(&who), mutation, body).await
+        .write(&OPEN, async |app, who: Caller, mutation, ()| {
+            app.sandbox_checkout_open(Owner::of(&who), mutation).await
         })
-        .write(&PAY, async |app, who: Caller, mutation, id, body| {
-            app.sandbox_checkout_pay(Owner::of(&who), mutation, id, body).await
+        .write(&PAY, async |app, who: Caller, mutation, id| {
+            app.sandbox_checkout_pay(Owner::of(&who), mutation, id).await
         })
-        .write(&CANCEL, async |app, who: Caller, mutation, id, body| {
-            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Cancelled, body).await
+        .write(&CANCEL, async |app, who: Caller, mutation, id| {
+            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Cancelled).await
         })
-        .write(&EXPIRE, async |app, who: Caller, mutation, id, body| {
-            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Expired, body).await
+        .write(&EXPIRE, async |app, who: Caller, mutation, id| {
+            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Expired).await
         })
 }

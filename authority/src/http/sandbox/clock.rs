@@ -24,10 +24,9 @@ const ADVANCE: Operation =
 
 /// The routes.
 pub(super) fn routes() -> Routes {
-    Routes::new().read(&GET, async |app, who: Caller, ()| app.sandbox_clock_get(Owner::of(&who)).await).write(
-        &ADVANCE,
-        async |app, who: Caller, mutation, (), body| {
-            app.sandbox_clock_advance(Owner::of(&who), mutation, body).await
-        },
-    )
+    Routes::new()
+        .read(&GET, async |app, who: Caller, ()| app.sandbox_clock_get(Owner::of(&who)).await)
+        .write(&ADVANCE, async |app, who: Caller, mutation, ()| {
+            app.sandbox_clock_advance(Owner::of(&who), mutation).await
+        })
 }

@@ -49,16 +49,16 @@ const SHARE: Operation = Operation::post(
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&INGEST, async |app, who: Caller, mutation, (), body| {
-            app.sandbox_order_ingest(Owner::of(&who), mutation, body).await
+        .write(&INGEST, async |app, who: Caller, mutation, ()| {
+            app.sandbox_order_ingest(Owner::of(&who), mutation).await
         })
-        .write(&PAY, async |app, who: Caller, mutation, number, body| {
-            app.sandbox_order_pay(Owner::of(&who), mutation, number, body).await
+        .write(&PAY, async |app, who: Caller, mutation, number| {
+            app.sandbox_order_pay(Owner::of(&who), mutation, number).await
         })
-        .write(&CANCEL, async |app, who: Caller, mutation, number, body| {
-            app.sandbox_order_cancel(Owner::of(&who), mutation, number, body).await
+        .write(&CANCEL, async |app, who: Caller, mutation, number| {
+            app.sandbox_order_cancel(Owner::of(&who), mutation, number).await
         })
-        .write(&SHARE, async |app, who: Caller, mutation, number, body| {
-            app.sandbox_order_share(Owner::of(&who), mutation, number, body).await
+        .write(&SHARE, async |app, who: Caller, mutation, number| {
+            app.sandbox_order_share(Owner::of(&who), mutation, number).await
         })
 }

@@ -15,7 +15,7 @@ const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Create demonst
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().write(&SEED, async |app, who: Caller, mutation, (), body| {
-        app.sandbox_seed(Owner::of(&who), mutation, body).await
+    Routes::new().write(&SEED, async |app, who: Caller, mutation, ()| {
+        app.sandbox_seed(Owner::of(&who), mutation).await
     })
 }

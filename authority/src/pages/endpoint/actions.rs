@@ -3,9 +3,6 @@
 use askama::Template;
 use authority_domain::refusal::{MemberCode, Refusal};
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::post;
 use serde_json::{Value, json};
 
 use super::{KeepsEndpoints, ShownEndpoint, route};
@@ -16,7 +13,7 @@ use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{member, read};
-use crate::pages::visit::{Outcome, Visit, done, submit};
+use crate::pages::visit::{Outcome, Visit, done, submits};
 
 /// The one page that shows a secret: the answer to the form that made it.
 #[derive(Template)]
@@ -33,74 +30,55 @@ struct SecretPage {
 /// The routes.
 pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
     Router::new()
-        .route(&route::<W>("rotate"), post(rotate::<W>))
-        .route(&route::<W>("retire"), post(retire::<W>))
-        .route(&route::<W>("test"), post(test::<W>))
+        .route(&route::<W>("rotate"), submits(W::MANAGES, Policy::Write, rotate::<W>))
+        .route(&route::<W>("retire"), submits(W::MANAGES, Policy::Write, retire::<W>))
+        .route(&route::<W>("test"), submits(W::MANAGES, Policy::Delivery, test::<W>))
 }
 
 /// Runs a form's use case; what follows is the endpoint's page, with what was done or why it was not.
 pub(crate) async fn act<W, F>(
-    state: AppState,
-    request: Request,
+    mut visit: Visit<W>,
+    form: Form,
     id: String,
-    policy: Policy,
     form_of: F,
-) -> Response
+) -> Result<Outcome, Refusal>
 where
     W: KeepsEndpoints,
     F: AsyncFnOnce(&Visit<W>, &Form, ShownEndpoint) -> Result<&'static str, Refusal>,
 {
-    submit::<W, _, _>(state, request, W::MANAGES, policy, async |mut visit, form| {
-        let shown = W::endpoint(&visit, &id).await?;
-        match form_of(&visit, &form, shown).await {
-            Ok(what) => Ok(done(&W::SITE.links.record("endpoints", &id), what)),
-            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
-        }
-    })
-    .await
+    let shown = W::endpoint(&visit, &id).await?;
+    match form_of(&visit, &form, shown).await {
+        Ok(what) => Ok(done(&W::SITE.links.record("endpoints", &id), what)),
+        Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+    }
 }
 
-async fn retire<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    act::<W, _>(state, request, id, Policy::Write, async |visit, form, shown| {
+async fn retire<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.retire_secret", form);
         let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
-        visit.app.endpoint_retire_secret(holder, mutation, id, json!({})).await.map(|_| "retired")
+        visit.app.endpoint_retire_secret(holder, mutation, id).await.map(|_| "retired")
     })
     .await
 }
 
-async fn test<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    act::<W, _>(state, request, id, Policy::Delivery, async |visit, form, shown| {
+async fn test<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+    act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.test", form);
         let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
         let by = visit.who.credential();
-        visit.app.endpoint_test(holder, mutation, by, id, None).await.map(|_| "tested")
+        visit.app.endpoint_test(holder, mutation, by, id).await.map(|_| "tested")
     })
     .await
 }
 
 /// Answers with a page of its own: the secret is shown here and nowhere else. Sent twice, the form shows the same one.
-async fn rotate<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
-        let shown = W::endpoint(&visit, &id).await?;
-        match rotated(&visit, &form, &shown).await {
-            Ok(answer) => secret_page(&visit, &answer, "rotated"),
-            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
-        }
-    })
-    .await
+async fn rotate<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let shown = W::endpoint(&visit, &id).await?;
+    match rotated(&visit, &form, &shown).await {
+        Ok(answer) => secret_page(&visit, &answer, "rotated"),
+        Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+    }
 }
 
 /// The page that shows the secret of an endpoint which was `created` or `rotated` just now.
@@ -135,5 +113,5 @@ async fn rotated<W: KeepsEndpoints>(
     let body = json!({ "overlap_seconds": hours * 3600, "force": form.text("force") == "yes" });
     let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id.clone()));
     let mutation = visit.mutation("endpoints.rotate_secret", form);
-    visit.app.endpoint_rotate_secret(holder, mutation, id, body).await
+    visit.app.endpoint_rotate_secret(holder, mutation.with(body), id).await
 }

@@ -4,16 +4,14 @@ use askama::Template;
 use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::get;
 
 use super::{KeepsEndpoints, route};
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages::filters;
+use crate::pages::form::Form;
 use crate::pages::shell::Shell;
-use crate::pages::visit::{Outcome, Visit, done, show, submit};
+use crate::pages::visit::{Outcome, Visit, done, shows, submits};
 
 #[derive(Template)]
 #[template(path = "delete.html")]
@@ -28,15 +26,14 @@ struct Page {
 
 /// The routes.
 pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
-    Router::new().route(&route::<W>("delete"), get(ask::<W>).post(delete::<W>))
-}
-
-async fn ask<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    show::<W, _, _>(state, request, async |visit| page(&visit, &id).await).await
+    Router::new().route(
+        &route::<W>("delete"),
+        shows(async |visit: Visit<W>, id: String| page(&visit, &id).await).merge(submits(
+            W::MANAGES,
+            Policy::Write,
+            delete::<W>,
+        )),
+    )
 }
 
 async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, Refusal> {
@@ -57,18 +54,11 @@ async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, 
 
 /// Whose endpoint it is, is asked without looking for the endpoint where the session says it: the form that is sent a
 /// second time gets the first answer.
-async fn delete<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
-        let holder = W::holder_of(&visit, &id).await?;
-        let mutation = visit.mutation("endpoints.delete", &form);
-        match visit.app.endpoint_delete(holder, mutation, EndpointId::named(&id)).await {
-            Ok(_) => Ok(done(&W::after_deletion(&id), "deleted")),
-            Err(refusal) => page(visit.refused(refusal), &id).await,
-        }
-    })
-    .await
+async fn delete<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let holder = W::holder_of(&visit, &id).await?;
+    let mutation = visit.mutation("endpoints.delete", &form);
+    match visit.app.endpoint_delete(holder, mutation, EndpointId::named(&id)).await {
+        Ok(_) => Ok(done(&W::after_deletion(&id), "deleted")),
+        Err(refusal) => page(visit.refused(refusal), &id).await,
+    }
 }

@@ -4,9 +4,6 @@ use askama::Template;
 use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::time::Timestamp;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::get;
 use verify_explain::Explanation;
 
 use super::{KeepsEndpoints, route};
@@ -17,7 +14,7 @@ use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table};
-use crate::pages::visit::{Outcome, Visit, show, submit};
+use crate::pages::visit::{Outcome, Visit, shows, submits};
 
 #[derive(Template)]
 #[template(path = "explain.html")]
@@ -39,35 +36,27 @@ struct Found {
 
 /// The routes.
 pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
-    Router::new().route(&route::<W>("explain"), get(ask::<W>).post(explain::<W>))
+    Router::new().route(
+        &route::<W>("explain"),
+        shows(async |visit: Visit<W>, id: String| page(&visit, &id, None, None).await).merge(submits(
+            W::READS,
+            Policy::Write,
+            explain::<W>,
+        )),
+    )
 }
 
-async fn ask<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    show::<W, _, _>(state, request, async |visit| page(&visit, &id, None, None).await).await
-}
-
-async fn explain<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    submit::<W, _, _>(state, request, W::READS, Policy::Write, async |mut visit, form| {
-        let endpoint = W::endpoint(&visit, &id).await?.endpoint.id;
-        let explained = match received(&form) {
-            Ok(received) => visit.app.explain_delivery(&endpoint, received).await.map(Some),
-            Err(refusal) => Err(refusal),
-        };
-        let explanation = explained.unwrap_or_else(|refusal| {
-            visit.refused(refusal);
-            None
-        });
-        page(&visit, &id, Some(&form), explanation).await
-    })
-    .await
+async fn explain<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let endpoint = W::endpoint(&visit, &id).await?.endpoint.id;
+    let explained = match received(&form) {
+        Ok(received) => visit.app.explain_delivery(&endpoint, received).await.map(Some),
+        Err(refusal) => Err(refusal),
+    };
+    let explanation = explained.unwrap_or_else(|refusal| {
+        visit.refused(refusal);
+        None
+    });
+    page(&visit, &id, Some(&form), explanation).await
 }
 
 /// What was pasted.

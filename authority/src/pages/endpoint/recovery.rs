@@ -6,10 +6,7 @@ use authority_domain::delivery::undelivered::UndeliveredReason;
 use authority_domain::id::RecoveryId;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::post;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{KeepsEndpoints, ShownEndpoint, route};
 use crate::http::entry::AppState;
@@ -19,7 +16,7 @@ use crate::pages::form::{self, Form};
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, fact, member, read, time_of};
-use crate::pages::visit::{Visit, done, submit};
+use crate::pages::visit::{Outcome, Visit, done, submits};
 
 /// The result of a dry run.
 #[derive(Template)]
@@ -47,9 +44,9 @@ pub(crate) struct Progress {
 /// The routes.
 pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
     Router::new()
-        .route(&route::<W>("recover/count"), post(count::<W>))
-        .route(&route::<W>("recover"), post(recover::<W>))
-        .route(&route::<W>("recoveries/{recovery}/cancel"), post(cancel::<W>))
+        .route(&route::<W>("recover/count"), submits(W::MANAGES, Policy::Delivery, count::<W>))
+        .route(&route::<W>("recover"), submits(W::MANAGES, Policy::Delivery, recover::<W>))
+        .route(&route::<W>("recoveries/{recovery}/cancel"), submits(W::MANAGES, Policy::Write, cancel::<W>))
 }
 
 fn body(form: &Form, dry_run: bool) -> Value {
@@ -57,78 +54,61 @@ fn body(form: &Form, dry_run: bool) -> Value {
     form::body([("since", since), ("until", form.given("until")), ("dry_run", Some(dry_run.into()))])
 }
 
-async fn count<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
-        let shown = W::endpoint(&visit, &id).await?;
-        let holder = visit.who.holder(&shown.owner);
-        let endpoint = Ok(shown.endpoint.id.clone());
-        match visit.app.recovery_count_first(holder, endpoint, &body(&form, true)).await {
-            Ok(answer) => {
-                let found: Value = read(&answer.body)?;
-                visit.page(&CountedPage {
-                    shell: visit.shell.clone(),
-                    path: W::SITE.links.record("endpoints", &id),
-                    url: shown.endpoint.url,
-                    since: form.text("since").to_owned(),
-                    until: form.text("until").to_owned(),
-                    matched: member(&found, "matched"),
-                    complete: found.get("complete") == Some(&Value::Bool(true)),
-                })
-            }
-            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+async fn count<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let shown = W::endpoint(&visit, &id).await?;
+    let holder = visit.who.holder(&shown.owner);
+    let endpoint = Ok(shown.endpoint.id.clone());
+    match visit.app.recovery_count_first(holder, endpoint, &body(&form, true)).await {
+        Ok(answer) => {
+            let found: Value = read(&answer.body)?;
+            visit.page(&CountedPage {
+                shell: visit.shell.clone(),
+                path: W::SITE.links.record("endpoints", &id),
+                url: shown.endpoint.url,
+                since: form.text("since").to_owned(),
+                until: form.text("until").to_owned(),
+                matched: member(&found, "matched"),
+                complete: found.get("complete") == Some(&Value::Bool(true)),
+            })
         }
-    })
-    .await
+        Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+    }
 }
 
-async fn recover<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    submit::<W, _, _>(state, request, W::MANAGES, Policy::Delivery, async |mut visit, form| {
-        let ShownEndpoint { endpoint, owner, .. } = W::endpoint(&visit, &id).await?;
-        let mutation = visit.mutation("endpoints.recover", &form);
-        let begun = visit
-            .app
-            .endpoint_recover(visit.who.holder(&owner), mutation, Ok(endpoint.id), body(&form, false))
-            .await;
-        match begun {
-            Ok(answer) => {
-                let found: Value = read(&answer.body)?;
-                let recovery = encoded(&member(&found, "id"));
-                let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
-                Ok(done(&path, "recovering"))
-            }
-            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+async fn recover<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+    let ShownEndpoint { endpoint, owner, .. } = W::endpoint(&visit, &id).await?;
+    let mutation = visit.mutation("endpoints.recover", &form);
+    let begun = visit
+        .app
+        .endpoint_recover(visit.who.holder(&owner), mutation.with(body(&form, false)), Ok(endpoint.id))
+        .await;
+    match begun {
+        Ok(answer) => {
+            let found: Value = read(&answer.body)?;
+            let recovery = encoded(&member(&found, "id"));
+            let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
+            Ok(done(&path, "recovering"))
         }
-    })
-    .await
+        Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+    }
 }
 
 async fn cancel<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path((id, recovery)): Path<(String, String)>,
-    request: Request,
-) -> Response {
-    submit::<W, _, _>(state, request, W::MANAGES, Policy::Write, async |mut visit, form| {
-        let ShownEndpoint { owner, .. } = W::endpoint(&visit, &id).await?;
-        let mutation = visit.mutation("recoveries.cancel", &form);
-        let named = RecoveryId::named(&recovery);
-        match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named, json!({})).await {
-            Ok(_) => {
-                let recovery = encoded(&recovery);
-                let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
-                Ok(done(&path, "recovery-cancelled"))
-            }
-            Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+    mut visit: Visit<W>,
+    form: Form,
+    (id, recovery): (String, String),
+) -> Result<Outcome, Refusal> {
+    let ShownEndpoint { owner, .. } = W::endpoint(&visit, &id).await?;
+    let mutation = visit.mutation("recoveries.cancel", &form);
+    let named = RecoveryId::named(&recovery);
+    match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named).await {
+        Ok(_) => {
+            let recovery = encoded(&recovery);
+            let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
+            Ok(done(&path, "recovery-cancelled"))
         }
-    })
-    .await
+        Err(refusal) => W::endpoint_page(visit.refused(refusal), &id, Some(&form)).await,
+    }
 }
 
 /// The recovery that the page was asked for, if it is one of this endpoint.

@@ -4,23 +4,20 @@
 
 use askama::Template;
 use authority_domain::delivery::undelivered::UndeliveredReason;
+use authority_domain::list_filter::UndeliveredFilter;
 use authority_domain::refusal::Refusal;
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::get;
 use serde_json::Value;
 
 use super::{KeepsEndpoints, ShownEndpoint, recovery, route};
-use crate::app::delivery::undelivered::{Reach, UndeliveredFilter};
+use crate::app::delivery::undelivered::Reach;
 use crate::app::lists::{List, ListRequest};
 use crate::http::entry::AppState;
-use crate::pages::Visitor;
-use crate::pages::filters;
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, read, time_of};
-use crate::pages::visit::{Outcome, Visit, show};
+use crate::pages::visit::{Outcome, Visit, shows};
+use crate::pages::{Visitor, filters};
 
 #[derive(Template)]
 #[template(path = "undelivered.html")]
@@ -34,15 +31,8 @@ struct Page {
 
 /// The route.
 pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
-    Router::new().route(&route::<W>("undelivered"), get(list::<W>))
-}
-
-async fn list<W: KeepsEndpoints>(
-    State(state): State<AppState>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    show::<W, _, _>(state, request, async |visit| page(&visit, &id).await).await
+    Router::new()
+        .route(&route::<W>("undelivered"), shows(async |visit: Visit<W>, id: String| page(&visit, &id).await))
 }
 
 async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, Refusal> {

@@ -114,11 +114,11 @@ impl<'q> Query<'q> {
     }
 
     /// Adds `AND column` is one of these, unless there are none.
-    pub(crate) fn push_in(&mut self, column: &'static str, values: &[String]) -> &mut Self {
+    pub(crate) fn push_in(&mut self, column: &'static str, values: &[impl ToString]) -> &mut Self {
         if values.is_empty() {
             return self;
         }
-        self.push(" AND ").push(column).place(Place::In(values.to_vec()))
+        self.push(" AND ").push(column).place(Place::In(values.iter().map(ToString::to_string).collect()))
     }
 
     /// Adds a query of these rows, with columns `column1, …`.

@@ -1,13 +1,15 @@
 //! What the lists of all merchants' deliveries, and the search, read on PostgreSQL beside 100,000 records, counted by
 //! the server.
 
+use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::EndpointId;
+use authority_domain::list_filter::AllDeliveriesFilter;
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
 use super::open::READER_PLANS;
 use crate::driver::{Query, query};
-use crate::tx::{AllDeliveriesFilter, LOOK_AHEAD, Tx};
+use crate::tx::{LOOK_AHEAD, Tx};
 use crate::{Store, StoreUrl};
 
 const FILL: [&str; 5] = [
@@ -119,7 +121,7 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
     ] {
         let filter = AllDeliveriesFilter {
             endpoint_id: endpoint.map(|id: &str| EndpointId::from_store(id.to_owned())),
-            status: status.map(str::to_owned).into_iter().collect(),
+            status: status.map(|status| DeliveryStatus::parse(status).unwrap()).into_iter().collect(),
             ..AllDeliveriesFilter::default()
         };
         let tables = ["deliveries", "events"];

@@ -1,9 +1,10 @@
 //! What the lists of all merchants' deliveries cost beside a large history, in steps of SQLite's virtual machine.
 
+use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::EndpointId;
+use authority_domain::list_filter::AllDeliveriesFilter;
 
 use super::plans::{Large, MANY, tenant};
-use crate::tx::AllDeliveriesFilter;
 
 /// Of 150,000 deliveries 50,000 wait for a dead endpoint, three are failed, none is cancelled.
 #[tokio::test]
@@ -16,7 +17,7 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
         endpoint_id: Some(endpoint)
             .filter(|id| !id.is_empty())
             .map(|id| EndpointId::from_store(id.to_owned())),
-        status: status.iter().map(|status| (*status).to_owned()).collect(),
+        status: status.iter().map(|status| DeliveryStatus::parse(status).unwrap()).collect(),
         ..AllDeliveriesFilter::default()
     };
     // Those that read what they show and no more, and those that look ahead for what they do not find.
@@ -71,7 +72,7 @@ async fn a_list_that_looks_ahead_leaves_nothing_out() {
             endpoint_id: Some(endpoint)
                 .filter(|id| !id.is_empty())
                 .map(|id| EndpointId::from_store(id.to_owned())),
-            status: vec!["succeeded".to_owned()],
+            status: vec![DeliveryStatus::Succeeded],
             ..AllDeliveriesFilter::default()
         };
         let (mut before, mut found, mut empty) = (None::<String>, 0, 0);

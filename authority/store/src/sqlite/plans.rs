@@ -8,17 +8,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use authority_domain::delivery::DeliveryStatus;
 use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter, PaymentFilter, RefundFilter};
-use authority_domain::order::external_references::{ExternalName, SystemName};
+use authority_domain::order::OrderStatus;
+use authority_domain::order::external_references::SystemName;
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::number::OrderNumber;
+use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::refund::RefundStatus;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
 use tempfile::TempDir;
+use verify_core::catalog::EventType;
 
 use super::DIALECT;
 use crate::StoreError;
@@ -40,7 +45,7 @@ const FILL: [&str; 10] = [
          key, 0, 0 FROM json_each('[\"dead\", \"live\", \"idle\"]')",
     "INSERT INTO events (merchant_id, livemode, sequence, id, type, resource_id, created_at, body) \
      WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 50000) \
-     SELECT 'mer', TRUE, n, 'evt_' || n, CASE WHEN n % 10000 = 0 THEN 'rare' WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END, \
+     SELECT 'mer', TRUE, n, 'evt_' || n, CASE WHEN n % 10000 = 0 THEN 'order.shipped' WHEN n % 2 = 0 THEN 'order.created' ELSE 'order.confirmed' END, \
          'ORD-' || (n / 5), n, '{}' FROM n",
     "INSERT INTO orders (merchant_id, livemode, order_number, status, payment_status, fulfillment_status, currency, \
          total, resource_version, created_sequence, last_sequence, created_at, updated_at, body) \
@@ -173,13 +178,13 @@ async fn a_lease_reads_only_what_it_takes() {
 async fn a_page_of_events_reads_only_what_it_shows() {
     let mut large = Large::fill().await;
     let none = EventFilter::default;
-    let types = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let types = |types: &[EventType]| EventFilter { types: types.to_vec(), ..EventFilter::default() };
     let table = [
         ("from the start", none(), 0, 101),
         ("from the middle", none(), MANY / 2, 101),
-        ("one frequent type", EventFilter { types: types(&["even"]), ..none() }, 0, 101),
-        ("two frequent types", EventFilter { types: types(&["even", "odd"]), ..none() }, 0, 101),
-        ("a rare type", EventFilter { types: types(&["rare"]), ..none() }, 0, 5),
+        ("one frequent type", types(&[EventType::OrderCreated]), 0, 101),
+        ("two frequent types", types(&[EventType::OrderCreated, EventType::OrderConfirmed]), 0, 101),
+        ("a rare type", types(&[EventType::OrderShipped]), 0, 5),
         ("a record", EventFilter { resource: Some("ORD-9999".into()), ..none() }, 0, 5),
     ];
     for (what, filter, after, expected) in table {
@@ -197,7 +202,7 @@ async fn a_page_of_events_reads_only_what_it_shows() {
 #[tokio::test]
 async fn a_page_of_orders_reads_only_what_it_shows() {
     let mut large = Large::fill().await;
-    let confirmed = OrderFilter { status: vec!["confirmed".into()], ..OrderFilter::default() };
+    let confirmed = OrderFilter { status: vec![OrderStatus::Confirmed], ..OrderFilter::default() };
     for (filter, before) in [
         (OrderFilter::default(), None),
         (OrderFilter::default(), Some(MANY / 2)),
@@ -215,10 +220,13 @@ async fn a_page_of_orders_reads_only_what_it_shows() {
 #[tokio::test]
 async fn a_page_of_what_is_rare_ends_where_its_look_ahead_ends() {
     let mut large = Large::fill().await;
-    let rare = || vec!["cancelled".to_owned()];
     for filter in [
-        OrderFilter { status: rare(), ..OrderFilter::default() },
-        OrderFilter { payment_status: rare(), fulfillment_status: rare(), ..OrderFilter::default() },
+        OrderFilter { status: vec![OrderStatus::Cancelled], ..OrderFilter::default() },
+        OrderFilter {
+            payment_status: vec![PaymentStatus::Refunded],
+            fulfillment_status: vec![FulfillmentStatus::Delivered],
+            ..OrderFilter::default()
+        },
         OrderFilter { created_to: Some(Timestamp::from_ms(0)), ..OrderFilter::default() },
         OrderFilter { updated_from: Some(Timestamp::from_ms(MANY * 1000)), ..OrderFilter::default() },
     ] {
@@ -250,8 +258,11 @@ async fn a_page_of_changed_orders_reads_only_what_it_shows() {
          SELECT 'mer', TRUE, 'erp', 'SO-' || sequence, 'ORD-' || sequence FROM events";
     large.execute(named).await;
     for before in [None, Some(MANY)] {
-        let external_name = ExternalName { system: SystemName::parse("erp").unwrap(), id: "SO-7".to_owned() };
-        let filter = OrderFilter { external_name: Some(external_name), ..OrderFilter::default() };
+        let filter = OrderFilter {
+            external_system: SystemName::parse("erp"),
+            external_id: Some("SO-7".to_owned()),
+            ..OrderFilter::default()
+        };
         large.steps();
         let page = large.tx.orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
         let steps = large.steps();
@@ -357,7 +368,7 @@ async fn a_page_of_deliveries_reads_only_what_it_shows() {
     for (filter, before, expected) in [
         (none(), None, 101),
         (none(), Some(MANY / 2), 101),
-        (DeliveryFilter { status: vec!["succeeded".into()], ..none() }, Some(MANY / 2), 101),
+        (DeliveryFilter { status: vec![DeliveryStatus::Succeeded], ..none() }, Some(MANY / 2), 101),
         (DeliveryFilter { event_id: Some("evt_7".into()), ..none() }, None, 1),
     ] {
         large.steps();
@@ -416,7 +427,8 @@ async fn the_figures_of_all_endpoints_cost_the_same_beside_many_endpoints() {
 #[tokio::test]
 async fn what_is_missing_is_looked_for_where_it_is_asked() {
     let mut large = Large::fill().await;
-    let wanted = [Wanted::of(&["*".to_owned()], &[]), Wanted { names: Some(vec!["rare"]), tests: true }];
+    let wanted =
+        [Wanted::of(&["*".to_owned()], &[]), Wanted { names: Some(vec!["order.shipped"]), tests: true }];
     for endpoint in ["live", "idle"].map(|id| EndpointId::from_store(id.to_owned())) {
         for wanted in &wanted {
             let stretch = Stretch { above: MANY - 1_000, below: MANY };

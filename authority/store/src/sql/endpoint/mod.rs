@@ -108,7 +108,7 @@ impl Tx {
     pub async fn endpoints_page(
         &mut self,
         tenant: &Tenant,
-        status: &[String],
+        status: &[EndpointStatus],
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<(i64, Endpoint)>> {

@@ -83,7 +83,7 @@ impl Tx {
     pub async fn checkpoints_page(
         &mut self,
         tenant: &Tenant,
-        streams: &[String],
+        streams: &[CheckpointStream],
         name: Option<&str>,
         before: Option<i64>,
         limit: i64,

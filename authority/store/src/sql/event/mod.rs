@@ -157,7 +157,7 @@ impl Tx {
         };
         let of = |query: &mut Query<'_>| {
             query.push_tenant("", tenant);
-            query.push_some(" AND type = ", one_type.cloned());
+            query.push_some(" AND type = ", one_type.map(|one| one.as_str()));
             query.push_some(" AND resource_id = ", filter.resource.clone());
         };
         let filters = |query: &mut Query<'_>| {

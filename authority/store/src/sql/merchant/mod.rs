@@ -7,6 +7,7 @@ pub(crate) mod portal_sessions;
 pub(crate) mod sandbox_clock;
 
 use authority_domain::id::MerchantId;
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::Merchant;
 
 use crate::Result;
@@ -14,15 +15,6 @@ use crate::driver::{Query, query};
 use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
 use crate::tx::Written;
-
-/// What narrows the list of merchants. Empty and `None` do not narrow.
-#[derive(Clone, Debug, Default)]
-pub struct MerchantFilter {
-    /// Any of these statuses.
-    pub status: Vec<String>,
-    /// The one with this slug.
-    pub slug: Option<String>,
-}
 
 impl Tx {
     /// Adds a merchant.

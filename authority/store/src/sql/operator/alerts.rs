@@ -3,6 +3,7 @@
 
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::list_filter::AlertFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -10,15 +11,6 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
-
-/// What narrows the list of the operator's alerts. Empty does not narrow.
-#[derive(Clone, Debug, Default)]
-pub struct AlertFilter {
-    /// With any of these codes.
-    pub codes: Vec<AlertCode>,
-    /// In any of these states.
-    pub status: Vec<AlertStatus>,
-}
 
 const COLUMNS: &str = "id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at";
 
@@ -100,8 +92,7 @@ impl Tx {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM alerts WHERE ").push_tenant("", &owner(None));
         query.push_some(" AND id < ", before);
-        let codes: Vec<String> = filter.codes.iter().map(AlertCode::to_string).collect();
-        query.push_in("code", &codes);
+        query.push_in("code", &filter.codes);
         match filter.status.as_slice() {
             [AlertStatus::Open] => query.push(" AND closed_at IS NULL"),
             [AlertStatus::Closed] => query.push(" AND closed_at IS NOT NULL"),

@@ -6,6 +6,8 @@
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{EndpointId, EventId, MerchantId};
+use authority_domain::list_filter::AllDeliveriesFilter;
+use authority_domain::tenant::Mode;
 
 use crate::Result;
 use crate::driver::{Query, Row};
@@ -13,7 +15,7 @@ use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::write_buffer::BufferedConnection;
-use crate::tx::{AllDeliveriesFilter, FoundDelivery, LOOK_AHEAD, PageById};
+use crate::tx::{FoundDelivery, LOOK_AHEAD, PageById};
 
 /// The page before the delivery `before`.
 pub(crate) async fn page(
@@ -63,15 +65,14 @@ impl AllDeliveries<'_> {
     /// index of some rows only when it can see that the statement asks for these.
     fn given_up(&self) -> Option<&'static str> {
         let [status] = self.filter.status.as_slice() else { return None };
-        let status = DeliveryStatus::parse(status)?;
         matches!(status, DeliveryStatus::Failed | DeliveryStatus::Cancelled).then(|| status.as_str())
     }
 
     /// Whether rows are passed over that no index leaves out.
     fn needs_bound(&self) -> bool {
-        let AllDeliveriesFilter { merchant_id, livemode, status, event_id, .. } = self.filter;
+        let AllDeliveriesFilter { merchant_id, mode, status, event_id, .. } = self.filter;
         let by_status = !status.is_empty() && self.given_up().is_none();
-        event_id.is_none() && (merchant_id.is_some() || livemode.is_some() || by_status)
+        event_id.is_none() && (merchant_id.is_some() || mode.is_some() || by_status)
     }
 
     fn is_of_endpoint(&self) -> bool {
@@ -125,7 +126,7 @@ impl AllDeliveries<'_> {
         if let Some(merchant) = &self.filter.merchant_id {
             query.push(" AND merchant_id = ").push_bind(merchant.to_string());
         }
-        query.push_some(" AND livemode = ", self.filter.livemode);
+        query.push_some(" AND livemode = ", self.filter.mode.map(|mode| mode == Mode::Live));
         if let Some(event) = &self.filter.event_id {
             query.push(" AND event_id = ").push_bind(EventId::to_string(event));
         }

@@ -6,6 +6,7 @@
 
 use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, MerchantId, RequestId};
+use authority_domain::list_filter::AuditFilter;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
@@ -28,16 +29,6 @@ pub struct Written {
     pub before: Option<i64>,
     /// Its version after; `None` when it has no versions.
     pub after: Option<i64>,
-}
-
-/// What narrows the list of entries. `None` does not narrow.
-#[derive(Clone, Debug, Default)]
-#[allow(missing_docs)]
-pub struct AuditFilter {
-    pub author: Option<Author>,
-    pub resource_id: Option<String>,
-    pub created_from: Option<Timestamp>,
-    pub created_to: Option<Timestamp>,
 }
 
 static AUDIT_LOG: Table = Table {

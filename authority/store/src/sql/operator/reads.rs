@@ -3,7 +3,7 @@
 use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::endpoint::{Endpoint, HealthState};
 use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
-use authority_domain::list_filter::EventFilter;
+use authority_domain::list_filter::{AllDeliveriesFilter, EventFilter};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
@@ -20,21 +20,6 @@ use crate::sql::transaction::Tx;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::tx::PageById;
 use crate::{Result, StoreError};
-
-/// What narrows the list of all deliveries. Empty and `None` do not narrow.
-#[derive(Clone, Debug, Default)]
-pub struct AllDeliveriesFilter {
-    /// To endpoints of this merchant.
-    pub merchant_id: Option<MerchantId>,
-    /// To endpoints of this mode.
-    pub livemode: Option<bool>,
-    /// To this endpoint.
-    pub endpoint_id: Option<EndpointId>,
-    /// Any of these statuses.
-    pub status: Vec<String>,
-    /// Of this event.
-    pub event_id: Option<EventId>,
-}
 
 /// A delivery, with the owner of its event and the owner of its endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]

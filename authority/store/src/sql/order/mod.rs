@@ -7,7 +7,7 @@ pub(crate) mod surroundings;
 
 use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::order::external_references::ExternalName;
+use authority_domain::order::external_references::SystemName;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::sync::order_feed::StoredChange;
@@ -123,8 +123,8 @@ impl Tx {
     ) -> Result<Page<String>> {
         let narrow = |query: &mut Query<'_>| {
             query.push_some(" AND customer_reference = ", filter.customer_reference.clone());
-            if let Some(name) = &filter.external_name {
-                push_named(query, tenant, name);
+            if let (Some(system), Some(id)) = (&filter.external_system, &filter.external_id) {
+                push_named(query, tenant, system, id);
             }
         };
         let filters = |query: &mut Query<'_>| {
@@ -253,8 +253,8 @@ pub(crate) fn order_key(merchant: &MerchantId, livemode: bool, number: &OrderNum
 }
 
 /// Narrows a list of orders to the one that an external system calls by this name.
-fn push_named(query: &mut Query<'_>, tenant: &Tenant, name: &ExternalName) {
+fn push_named(query: &mut Query<'_>, tenant: &Tenant, system: &SystemName, id: &str) {
     query.push(" AND order_number = (SELECT r.order_number FROM external_references r WHERE ");
-    query.push_tenant("r.", tenant).push(" AND r.system = ").push_bind(name.system.as_str().to_owned());
-    query.push(" AND r.id = ").push_bind(name.id.clone()).push(")");
+    query.push_tenant("r.", tenant).push(" AND r.system = ").push_bind(system.as_str().to_owned());
+    query.push(" AND r.id = ").push_bind(id.to_owned()).push(")");
 }

@@ -200,7 +200,7 @@ fn selected(columns: &'static str) -> Query<'static> {
 }
 
 pub(crate) fn push_filter(query: &mut Query<'_>, filter: &ShareFilter) {
-    query.push_some(" AND s.connection_id = ", filter.connection_id.clone());
+    query.push_some(" AND s.connection_id = ", filter.connection_id.as_ref().map(ConnectionId::to_string));
     let mut before = " AND (";
     for status in &filter.status {
         query.push(before).push(match status {

@@ -3,7 +3,7 @@
 pub(crate) mod processor_reports;
 
 use authority_domain::id::{CheckoutId, MerchantId, PaymentId, SubscriptionId};
-use authority_domain::list_filter::PaymentFilter;
+use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_domain::refund::Refund;
@@ -30,15 +30,6 @@ use crate::tx::{Page, SequenceRange};
 pub struct FoundPayment {
     pub tenant: Tenant,
     pub payment: Payment,
-}
-
-/// The filters of the operator's list of payments. Empty and `None` do not narrow.
-#[derive(Clone, Debug, Default)]
-pub struct AllPaymentsFilter {
-    /// Whether the money came late.
-    pub late: Option<bool>,
-    /// Any of these statuses.
-    pub status: Vec<String>,
 }
 
 /// A version of a payment. Its `amount_refund_pending` changes only when a refund is completed; see [`RESERVATIONS`].

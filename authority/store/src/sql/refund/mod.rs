@@ -150,8 +150,7 @@ impl Tx {
         } else {
             query.push_shards("r.", ShardSet::ALL);
         }
-        let words: Vec<String> = status.iter().map(|status| status.to_string()).collect();
-        query.push_in("r.status", &words);
+        query.push_in("r.status", status);
         query.push_some(" AND r.id < ", before);
         query.push(" ORDER BY r.id DESC LIMIT ").push_bind(limit);
         let rows = query.read_stream(&mut self.conn).await?;

@@ -2,10 +2,11 @@
 
 use authority_domain::audit_log::{AuditEntry, Author};
 use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::list_filter::AuditFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::tx::{AuditFilter, Tx, Written};
+use authority_store::tx::{Tx, Written};
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;

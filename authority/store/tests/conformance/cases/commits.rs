@@ -4,6 +4,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::{Change, Record, WebhookTest};
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
+use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
 use authority_store::StoreError;
@@ -166,8 +167,10 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Da
     assert_eq!(page(OrderFilter::default(), None, 2).await, all[..2]);
     assert_eq!(page(OrderFilter::default(), Some(10), 2).await, all[2..]);
     assert_eq!(page(OrderFilter::default(), Some(4), 2).await, []);
-    let filter =
-        OrderFilter { fulfillment_status: vec!["partially_shipped".into()], ..OrderFilter::default() };
+    let filter = OrderFilter {
+        fulfillment_status: vec![FulfillmentStatus::PartiallyShipped],
+        ..OrderFilter::default()
+    };
     assert_eq!(page(filter, None, 10).await, all[2..]);
     let filter = OrderFilter { customer_reference: Some("c-77".into()), ..OrderFilter::default() };
     assert_eq!(page(filter, None, 10).await.len(), 3);

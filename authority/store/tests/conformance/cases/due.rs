@@ -4,6 +4,7 @@
 use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
 use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
 use authority_domain::id::AlertId;
+use authority_domain::list_filter::AlertFilter;
 use authority_domain::merchant::{Merchant, Settings};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, OrderRequest};
@@ -13,7 +14,7 @@ use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_domain::{checkout, order, payment};
-use authority_store::tx::{AlertFilter, DueCheckout, PendingLimit, PendingOrder};
+use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
 use authority_store::{Store, StoreError};
 use serde_json::json;
 use verify_core::catalog::EventType;

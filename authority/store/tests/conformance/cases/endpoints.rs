@@ -1,6 +1,7 @@
 //! Endpoints as records: contract 2.8, 4.10.
 
 use authority_domain::delivery::retry::RetrySchedule;
+use authority_domain::endpoint::EndpointStatus;
 use authority_domain::endpoint::changes::EndpointPatch;
 use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::id::EndpointId;
@@ -43,9 +44,9 @@ pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
     }
     let disabled = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{}'", ids[2]);
     database.execute(&disabled).await.unwrap();
-    let page = async |status: &[&str], before, limit| -> Vec<(i64, EndpointId)> {
+    let page = async |status: &[EndpointStatus], before, limit| -> Vec<(i64, EndpointId)> {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let status: Vec<String> = status.iter().map(|status| (*status).to_owned()).collect();
+        let status = status.to_vec();
         let page: Result<Vec<_>, StoreError> =
             job!(store.read, tx => tx.endpoints_page(&tenant, &status, before, limit));
         page.unwrap().into_iter().map(|(place, endpoint)| (place, endpoint.id)).collect()
@@ -54,9 +55,9 @@ pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
     assert_eq!(page(&[], None, 9).await, [place(3), place(2), place(1), place(0)]);
     assert_eq!(page(&[], None, 2).await, [place(3), place(2)]);
     assert_eq!(page(&[], Some(3), 2).await, [place(1), place(0)]);
-    assert_eq!(page(&["enabled"], None, 9).await, [place(3), place(1), place(0)]);
-    assert_eq!(page(&["disabled"], None, 9).await, [place(2)]);
-    assert_eq!(page(&["enabled", "disabled"], Some(2), 9).await, [place(0)]);
+    assert_eq!(page(&[EndpointStatus::Enabled], None, 9).await, [place(3), place(1), place(0)]);
+    assert_eq!(page(&[EndpointStatus::Disabled], None, 9).await, [place(2)]);
+    assert_eq!(page(EndpointStatus::ALL, Some(2), 9).await, [place(0)]);
     let (store, tenant) = (&shop.store, shop.tenant.clone());
     let count: Result<i64, StoreError> = job!(store.read, tx => tx.endpoint_count(&tenant));
     assert_eq!(count.unwrap(), 4);

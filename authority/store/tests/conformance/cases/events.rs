@@ -38,7 +38,7 @@ pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database
     let sale = shop.sell().await;
     shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(60)).await.unwrap();
     let none = EventFilter::default;
-    let types = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let types = |names: &[&str]| names.iter().map(|name| EventType::parse(name).unwrap()).collect();
     let number = sale.order.order_number.to_string();
     let table: [(EventFilter, &[i64]); 9] = [
         (none(), &[1, 2, 3, 4, 5, 6, 7]),
@@ -192,7 +192,7 @@ pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dy
     // Exactly as many as a page may look at are left, and there is nothing behind them.
     assert_eq!(page(&late, 2, 9).await, (vec![last], Some(last)));
     // The conditions with an index come before: half of the events are of this type.
-    let of_type = EventFilter { types: vec!["order.created".to_owned()], ..late };
+    let of_type = EventFilter { types: vec![EventType::OrderCreated], ..late };
     assert_eq!(page(&of_type, 0, 9).await, (vec![last], None));
     // Who asks for everything, or for what an index finds, is not bounded.
     assert_eq!(page(&none, 0, 2).await, (vec![1, 2], None));

@@ -1,5 +1,6 @@
 //! The history of deliveries: contract 2.9, 4.5.
 
+use authority_domain::delivery::DeliveryStatus;
 use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
@@ -8,6 +9,7 @@ use authority_store::StoreError;
 use authority_store::shards::Shard;
 use authority_store::tx::{EventHead, NewDelivery, Page, SettledAs, Trigger};
 use serde_json::json;
+use verify_core::catalog::EventType;
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;
@@ -69,16 +71,31 @@ pub(crate) async fn an_endpoints_deliveries_come_newest_first(database: &dyn Dat
     let taken = shop.lease("a", noon(), 1, 1).await;
     shop.settle(vec![settlement(&taken[0], "a", SettledAs::Failed { reason: "rejected" })]).await;
     let none = DeliveryFilter::default;
-    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let failed = EndpointId::clone(&taken[0].endpoint_id);
     let table: [(DeliveryFilter, &[i64]); 6] = [
-        (DeliveryFilter { status: words(&["failed"]), ..none() }, &[1]),
-        (DeliveryFilter { status: words(&["succeeded", "cancelled"]), ..none() }, &[]),
-        (DeliveryFilter { event_types: words(&["order.created", "order.confirmed"]), ..none() }, &[6, 4]),
-        (DeliveryFilter { event_types: words(&["refund.requested"]), ..none() }, &[]),
-        (DeliveryFilter { created_to: Some(at(1)), status: words(&["pending"]), ..none() }, &[6, 5, 4, 3]),
+        (DeliveryFilter { status: vec![DeliveryStatus::Failed], ..none() }, &[1]),
         (
-            DeliveryFilter { created_from: Some(at(0)), event_types: words(&["order.created"]), ..none() },
+            DeliveryFilter { status: vec![DeliveryStatus::Succeeded, DeliveryStatus::Cancelled], ..none() },
+            &[],
+        ),
+        (
+            DeliveryFilter {
+                event_types: vec![EventType::OrderCreated, EventType::OrderConfirmed],
+                ..none()
+            },
+            &[6, 4],
+        ),
+        (DeliveryFilter { event_types: vec![EventType::RefundRequested], ..none() }, &[]),
+        (
+            DeliveryFilter { created_to: Some(at(1)), status: vec![DeliveryStatus::Pending], ..none() },
+            &[6, 5, 4, 3],
+        ),
+        (
+            DeliveryFilter {
+                created_from: Some(at(0)),
+                event_types: vec![EventType::OrderCreated],
+                ..none()
+            },
             &[4],
         ),
     ];

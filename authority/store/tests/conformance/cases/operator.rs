@@ -1,10 +1,11 @@
 //! What operators manage: merchants and their keys (contract 2.11, 2.16, 6.2).
 
 use authority_domain::id::KeyId;
+use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::{Merchant, MerchantChange, MerchantStatus};
 use authority_store::StoreError;
-use authority_store::tx::{MerchantFilter, Written};
+use authority_store::tx::Written;
 
 use super::fixtures::{api_key, at, dice, merchant};
 use super::shop::Shop;
@@ -50,7 +51,8 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     let all = MerchantFilter::default;
     assert_eq!(page(all(), None, 9).await, [three.clone(), two.clone(), one.clone()]);
     assert_eq!(page(all(), Some(&three), 1).await, vec![two.clone()]);
-    let status = MerchantFilter { status: vec!["suspended".into(), "closed".into()], slug: None };
+    let status =
+        MerchantFilter { status: vec![MerchantStatus::Suspended, MerchantStatus::Closed], slug: None };
     assert_eq!(page(status, None, 9).await, [two]);
     let slug = MerchantFilter { slug: Some("one".into()), ..all() };
     assert_eq!(page(slug, None, 9).await, vec![one.clone()]);

@@ -2,10 +2,11 @@
 
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::{DeliveryId, MerchantId};
-use authority_domain::list_filter::EventFilter;
+use authority_domain::list_filter::{AllDeliveriesFilter, EventFilter};
+use authority_domain::tenant::Mode;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::tx::{AllDeliveriesFilter, FoundDelivery, Outbox, OutboxFigures, PageById, SettledAs};
+use authority_store::tx::{FoundDelivery, Outbox, OutboxFigures, PageById, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
@@ -36,10 +37,10 @@ pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
     let merchant = |shop: &Shop| Some(shop.tenant.merchant_id.clone());
     let count = async |filter: AllDeliveriesFilter| page(filter, None, 9).await.len();
     assert_eq!(count(AllDeliveriesFilter { merchant_id: merchant(&shop), ..all() }).await, 1);
-    assert_eq!(count(AllDeliveriesFilter { livemode: Some(true), ..all() }).await, 1);
+    assert_eq!(count(AllDeliveriesFilter { mode: Some(Mode::Live), ..all() }).await, 1);
     assert_eq!(count(AllDeliveriesFilter { endpoint_id: Some(sink.clone()), ..all() }).await, 2);
     assert_eq!(count(AllDeliveriesFilter { event_id: Some(event), ..all() }).await, 2);
-    let failed = AllDeliveriesFilter { status: vec!["failed".into()], ..all() };
+    let failed = AllDeliveriesFilter { status: vec![DeliveryStatus::Failed], ..all() };
     assert_eq!(count(failed).await, 0);
     // Those of the platform's endpoint tell whose event they carry.
     let of_sink = page(AllDeliveriesFilter { endpoint_id: Some(sink.clone()), ..all() }, None, 9).await;

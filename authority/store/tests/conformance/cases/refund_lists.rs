@@ -3,11 +3,12 @@
 
 use authority_domain::event::change::Change;
 use authority_domain::id::RefundId;
-use authority_domain::list_filter::{PaymentFilter, RefundFilter};
+use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter, RefundFilter};
 use authority_domain::payment::Payment;
+use authority_domain::payment::PaymentStatus;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_store::StoreError;
-use authority_store::tx::{AllPaymentsFilter, Page};
+use authority_store::tx::Page;
 
 use super::fixtures::{at, dice};
 use super::refund_steps::{ask, payment_now, report};
@@ -36,13 +37,15 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     assert_eq!(refunds(&shop, RefundFilter::default(), None, 2).await, all[..2]);
     assert_eq!(refunds(&shop, RefundFilter::default(), Some(all[1].0), 9).await, all[2..]);
     let none = RefundFilter::default;
-    let words = |status: &[&str]| status.iter().map(|word| (*word).to_owned()).collect();
     for (filter, expected) in [
         (RefundFilter { order_number: Some(one.order.order_number.to_string()), ..none() }, vec![0, 2]),
         (RefundFilter { payment_id: Some(two.payment.id.to_string()), ..none() }, vec![1]),
-        (RefundFilter { status: words(&["requested"]), ..none() }, vec![1, 2]),
-        (RefundFilter { status: words(&["requested", "completed"]), ..none() }, vec![0, 1, 2]),
-        (RefundFilter { status: words(&["failed"]), ..none() }, vec![]),
+        (RefundFilter { status: vec![RefundStatus::Requested], ..none() }, vec![1, 2]),
+        (
+            RefundFilter { status: vec![RefundStatus::Requested, RefundStatus::Completed], ..none() },
+            vec![0, 1, 2],
+        ),
+        (RefundFilter { status: vec![RefundStatus::Failed], ..none() }, vec![]),
         (RefundFilter { created_from: Some(at(2)), ..none() }, vec![0, 1]),
         (RefundFilter { created_to: Some(at(2)), ..none() }, vec![2]),
     ] {
@@ -62,8 +65,11 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     let none = PaymentFilter::default;
     for (filter, expected) in [
         (PaymentFilter { order_number: Some(one.order.order_number.to_string()), ..none() }, &now[1..]),
-        (PaymentFilter { status: words(&["partially_refunded"]), ..none() }, &now[1..]),
-        (PaymentFilter { status: words(&["succeeded", "failed"]), ..none() }, &now[..1]),
+        (PaymentFilter { status: vec![PaymentStatus::PartiallyRefunded], ..none() }, &now[1..]),
+        (
+            PaymentFilter { status: vec![PaymentStatus::Succeeded, PaymentStatus::Failed], ..none() },
+            &now[..1],
+        ),
         (PaymentFilter { created_from: Some(at(0)), ..none() }, &now[..]),
         (PaymentFilter { created_to: Some(at(0)), ..none() }, &[]),
     ] {

@@ -3,6 +3,7 @@
 
 use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::subscription;
+use authority_domain::subscription::SubscriptionStatus;
 use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::{
     AnchoredSubscription, Interval, PricedItems, SubscriptionReportRequest, SubscriptionRequest,
@@ -112,9 +113,9 @@ pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Databas
     assert_eq!(page(all.clone(), None, 9).await, [(3, 2), (2, 1), (1, 0)]);
     assert_eq!(page(all.clone(), None, 2).await, [(3, 2), (2, 1)]);
     assert_eq!(page(all.clone(), Some(2), 9).await, [(1, 0)]);
-    let of = |status: &str| SubscriptionFilter { status: vec![status.to_owned()], ..all.clone() };
-    assert_eq!(page(of("active"), None, 9).await, [(3, 2), (2, 1)]);
-    assert_eq!(page(of("cancelled"), None, 9).await, [(1, 0)]);
+    let of = |status| SubscriptionFilter { status: vec![status], ..all.clone() };
+    assert_eq!(page(of(SubscriptionStatus::Active), None, 9).await, [(3, 2), (2, 1)]);
+    assert_eq!(page(of(SubscriptionStatus::Cancelled), None, 9).await, [(1, 0)]);
     let customer = SubscriptionFilter { customer_reference: Some("c-1".into()), ..all.clone() };
     assert_eq!(page(customer, None, 9).await, [(3, 2), (1, 0)]);
     let time = SubscriptionFilter { created_from: Some(at(1)), created_to: Some(at(2)), ..all };

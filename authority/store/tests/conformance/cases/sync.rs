@@ -72,9 +72,9 @@ pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database)
     // One that moves stays where it is.
     made[1] = made[1].clone().moved(said("a", CheckpointStream::Orders, 9), at(1)).unwrap().unwrap();
     put(&shop, &made[1]).await.unwrap();
-    let page = async |streams: &[&str], name: Option<&str>, before, limit| {
+    let page = async |streams: &[CheckpointStream], name: Option<&str>, before, limit| {
         let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let streams: Vec<String> = streams.iter().map(|stream| (*stream).to_owned()).collect();
+        let streams = streams.to_vec();
         let name = name.map(str::to_owned);
         let page: Result<Vec<_>, StoreError> =
             job!(store.read, tx => tx.checkpoints_page(&tenant, &streams, name.as_deref(), before, limit));
@@ -83,9 +83,9 @@ pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database)
     let place = |n: usize| (i64::try_from(n).unwrap() + 1, made[n].clone());
     assert_eq!(page(&[], None, None, 9).await, [place(3), place(2), place(1), place(0)]);
     assert_eq!(page(&[], None, Some(4), 2).await, [place(2), place(1)]);
-    assert_eq!(page(&["orders"], None, None, 9).await, [place(2), place(1)]);
-    assert_eq!(page(&["events", "orders"], Some("a"), None, 9).await, [place(1), place(0)]);
-    assert_eq!(page(&["events"], Some("b"), None, 9).await, []);
+    assert_eq!(page(&[CheckpointStream::Orders], None, None, 9).await, [place(2), place(1)]);
+    assert_eq!(page(CheckpointStream::ALL, Some("a"), None, 9).await, [place(1), place(0)]);
+    assert_eq!(page(&[CheckpointStream::Events], Some("b"), None, 9).await, []);
     let (store, tenant) = (&shop.store, shop.tenant.clone());
     let count: Result<i64, StoreError> = job!(store.read, tx => tx.checkpoint_count(&tenant));
     assert_eq!(count.unwrap(), 4);
@@ -112,8 +112,10 @@ async fn holder(shop: &Shop, asked: ExternalName) -> Option<String> {
     let found: Result<Option<OrderNumber>, StoreError> =
         job!(store.read, tx => tx.reference_holder(&tenant, &wanted));
     let found = found.unwrap().map(|number| number.to_string());
-    let (tenant, filter) =
-        (shop.tenant.clone(), OrderFilter { external_name: Some(asked), ..OrderFilter::default() });
+    let ExternalName { system, id } = asked;
+    let filter =
+        OrderFilter { external_system: Some(system), external_id: Some(id), ..OrderFilter::default() };
+    let tenant = shop.tenant.clone();
     let page: Result<Page<_>, StoreError> = job!(store.read, tx => tx.orders_page(&tenant, &filter, None, 9));
     let listed: Vec<String> = page
         .unwrap()

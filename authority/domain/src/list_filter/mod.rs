@@ -1,0 +1,72 @@
+//! What lists can be narrowed by (contract 4.5). Each parameter is declared once, in `all.rs`: its name, its meaning
+//! and its type. The type says what the description shows, how the text is read, and how it stands in the filter to
+//! which cursors are bound. Empty lists and `None` do not narrow.
+
+mod all;
+mod parameter;
+
+pub use self::all::*;
+pub use self::parameter::{Form, Parameter, ParameterValue};
+
+use crate::refusal::Refusal;
+
+/// The filter of a list.
+pub trait ListFilter: Sized + Send + 'static {
+    /// Its parameters, in the order of the description.
+    const PARAMETERS: &'static [Parameter];
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// `invalid_parameter`.
+    fn read(query: &mut impl TakeParameter) -> Result<Self, Refusal>;
+}
+
+/// Gives the parameters of a request, each once.
+pub trait TakeParameter {
+    /// The value of a parameter; the default when it is not given.
+    ///
+    /// # Errors
+    /// `invalid_parameter`.
+    fn take<V: ParameterValue>(&mut self, name: &'static str) -> Result<V, Refusal>;
+}
+
+/// The filter of a list that has none.
+impl ListFilter for () {
+    const PARAMETERS: &'static [Parameter] = &[];
+
+    fn read(_: &mut impl TakeParameter) -> Result<Self, Refusal> {
+        Ok(())
+    }
+}
+
+/// Declares filters. The documentation of a field is the parameter's description; `field as "name"` is a parameter
+/// whose name differs from that of the field. `check` is called with the filter once it is read.
+macro_rules! filters {
+    ($(
+        $(#[doc = $doc:literal])*
+        $filter:ident $(check $check:ident)? {
+            $($(#[doc = $about:literal])+ $field:ident $(as $name:literal)?: $value:ty,)+
+        }
+    )+) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct $filter { $($(#[doc = $about])+ pub $field: $value,)+ }
+
+        impl $crate::list_filter::ListFilter for $filter {
+            const PARAMETERS: &'static [Parameter] = &[$(Parameter {
+                name: [$($name,)? stringify!($field)][0],
+                about: concat!($($about),+).trim_ascii_start(),
+                form: <$value as ParameterValue>::FORM,
+            },)+];
+
+            fn read(query: &mut impl TakeParameter) -> Result<Self, Refusal> {
+                let read = Self { $($field: query.take([$($name,)? stringify!($field)][0])?,)+ };
+                $($check(&read)?;)?
+                Ok(read)
+            }
+        }
+    )+};
+}
+
+use filters;
