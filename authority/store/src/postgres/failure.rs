@@ -10,14 +10,19 @@ use crate::error::Constraint;
 /// serialization, deadlocks, timeouts) means that the database cannot answer now.
 pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
     let code = error.code();
+    // On a server of Citus a name ends with the number of the part of the table.
+    let constraint = error.constraint().map(|name| match name.rsplit_once('_') {
+        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => name,
+    });
     match code.get(..2) {
-        Some("23") if error.constraint() == Some("merchants_slug_key") => {
+        Some("23") if constraint == Some("merchants_slug_key") => {
             StoreError::Conflict(Constraint::MerchantSlug)
         }
-        Some("23") if error.constraint() == Some("partner_connections_pair") => {
+        Some("23") if constraint == Some("partner_connections_pair") => {
             StoreError::Conflict(Constraint::ConnectedPair)
         }
-        Some("23") if error.constraint() == Some("order_shares_once") => {
+        Some("23") if constraint == Some("order_shares_once") => {
             StoreError::Conflict(Constraint::SharedOrder)
         }
         Some("23") => {
