@@ -9,6 +9,7 @@ use super::batch::push_lookups;
 use crate::driver::{Statement, Value};
 use crate::shards::Shard;
 use crate::sql::order::ORDERS_CHANGED;
+use crate::sql::payment::RESERVATIONS;
 use crate::sql::transaction::lookup_kinds::{
     CHECKOUTS_TO_PAY, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS,
 };
@@ -76,7 +77,21 @@ async fn lookups_go_by_the_keys_of_what_they_find() {
             assert!(!plan.contains(&format!("Seq Scan on {table}")), "{plan}");
         }
         assert!(!plan.contains("Rows Removed by Filter: 49"), "{plan}");
+        assert!(!plan.contains("refunds_open"), "{plan}");
     }
+}
+
+#[tokio::test]
+async fn what_is_reserved_of_a_payment_is_added_up_from_its_own_refunds() {
+    let mut conn = filled().await;
+    let statement = format!(
+        "EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) {} FROM (VALUES ('pay_2', 'mer_1', TRUE, NULL::TEXT, \
+             NULL::BIGINT, NULL::BIGINT, shard_of('mer_1'))) AS v {}",
+        RESERVATIONS.columns.into, RESERVATIONS.rest
+    );
+    let plan: Vec<String> = sqlx::query_scalar(AssertSqlSafe(statement)).fetch_all(&mut conn).await.unwrap();
+    let plan = plan.join("\n");
+    assert!(plan.contains("refunds_by_payment on refunds") && !plan.contains("refunds_open"), "{plan}");
 }
 
 #[tokio::test]

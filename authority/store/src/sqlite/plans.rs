@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use authority_domain::delivery::undelivered::Wanted;
-use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter, PaymentFilter, RefundFilter};
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::order::number::OrderNumber;
@@ -366,6 +366,17 @@ async fn a_page_of_deliveries_reads_only_what_it_shows() {
         assert_eq!(page.len(), expected, "{filter:?}");
         assert!(steps < 5_000, "{filter:?}: {steps} steps");
     }
+}
+
+#[tokio::test]
+async fn what_became_of_an_event_is_found_by_itself() {
+    let mut large = Large::fill().await;
+    let event = EventId::from_store("evt_7".to_owned());
+    large.steps();
+    let found = large.tx.deliveries_of_events(&tenant(), &[event], 101).await.unwrap();
+    assert_eq!(found.len(), 3);
+    let steps = large.steps();
+    assert!(steps < 1_000, "{steps} steps");
 }
 
 #[tokio::test]

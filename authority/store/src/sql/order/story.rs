@@ -79,7 +79,8 @@ impl Tx {
         query.push("deliveries d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id WHERE ");
         query.push_shards("d.", with_operator(tenant));
         query.push_in("d.event_id", &events);
-        query.push(" ORDER BY d.id DESC LIMIT ").push_bind(limit);
+        // Not by the id alone: SQLite would walk the primary key of all deliveries, whose order that is.
+        query.push(" ORDER BY d.created_at DESC, d.id DESC LIMIT ").push_bind(limit);
         query.read::<Row>(&mut self.conn).await?.iter().map(found).collect()
     }
 

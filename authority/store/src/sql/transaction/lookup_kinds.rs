@@ -126,8 +126,10 @@ pub(crate) static ORDERS: Lookup = Lookup {
             Part::OpenRefund,
             &["t.column1", "t.column3", "r.payment_id"],
             &["r.amount"],
+            // In this form by its order, and never by the index of all open refunds.
             "refunds r WHERE r.shard = t.column4 AND r.merchant_id = t.column1 AND r.livemode = t.column2 \
-                AND r.order_number = t.column3 AND r.status IN ('requested', 'processing')",
+                AND r.order_number = t.column3 \
+                AND CASE WHEN r.status IN ('requested', 'processing') THEN TRUE ELSE FALSE END",
         ),
         of_order(
             Part::OrderShipment,
