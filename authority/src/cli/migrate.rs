@@ -26,6 +26,8 @@ fn said(Distribution { citus, servers, distributed, copied }: &Distribution) -> 
     let over = format!("{servers} server{} of Citus {citus}", if *servers == 1 { "" } else { "s" });
     match distributed + copied {
         0 => format!("and its tables were distributed over {over} before"),
-        _ => format!("{distributed} tables are distributed by shard now, and {copied} copied to each of {over}"),
+        _ => format!(
+            "{distributed} tables are distributed by shard now, and {copied} copied to each of {over}"
+        ),
     }
 }

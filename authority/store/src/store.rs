@@ -16,8 +16,8 @@ use crate::sqlite::ServerLock;
 use crate::store_url::StoreUrl;
 use crate::tx::{Prefetch, Tx};
 use crate::writer::Writer;
-use crate::{Result, StoreError};
 use crate::{Distribution, postgres, sqlite};
+use crate::{Result, StoreError};
 
 /// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,6 +78,9 @@ async fn schema_of(url: &str) -> String {
 
 /// Makes a database on every server of the cluster.
 async fn make() -> String {
+    // One at a time: a server that is just being added to a database has no connection to spare for another.
+    static MAKING: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+    let _making = MAKING.lock().await;
     let cluster = std::env::var(CITUS_URL).expect("CITUS_URL names a cluster");
     let options: PgConnectOptions = cluster.parse().expect("the address of the cluster can be read");
     let name = fresh_name();

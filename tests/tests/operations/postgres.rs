@@ -46,7 +46,8 @@ async fn what_has_no_citus_is_not_distributed() {
     let file = folder.path().join("none.db");
     let database = postgres_cluster::database().await;
     for (url, name) in [(format!("sqlite://{}", file.display()), "SQLite"), (database, "Citus")] {
-        let refused = elsewhere.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["migrate", "--distribute"]).await;
+        let refused =
+            elsewhere.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["migrate", "--distribute"]).await;
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
         let said = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(said.lines().count(), 1, "{said}");

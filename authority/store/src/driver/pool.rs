@@ -16,7 +16,9 @@ impl Pool {
     pub(crate) async fn acquire(&self) -> Result<Connection, Error> {
         Ok(match self {
             Self::Sqlite(pool) => Connection::Sqlite(Held::Pooled(pool.acquire().await?)),
-            Self::Postgres(pool, dialect) => Connection::Postgres(Held::Pooled(pool.acquire().await?), dialect),
+            Self::Postgres(pool, dialect) => {
+                Connection::Postgres(Held::Pooled(pool.acquire().await?), dialect)
+            }
         })
     }
 

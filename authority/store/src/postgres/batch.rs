@@ -112,7 +112,9 @@ async fn send_apart(
         for part in parts {
             let mut statement = Statement::<Postgres>::default();
             push_group(&mut statement, table, &lines, part)?;
-            count += conn.execute(statement.finish()).await?.rows_affected();
+            // Without rows that it returns, an upsert on Citus counts those that it left as they were.
+            statement.push(" RETURNING 1");
+            count += u64::try_from(conn.fetch_all(statement.finish()).await?.len()).unwrap_or(u64::MAX);
         }
         touched.push(count);
     }

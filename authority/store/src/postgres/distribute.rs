@@ -55,7 +55,8 @@ const ALLOW_TRIGGERS: &str = "SET citus.enable_unsafe_triggers = on; DO $$ BEGIN
 
 /// The guard of `events` on a server, where both tables are parts: it looks into the part of `streams` that lies beside
 /// its own.
-const GUARD: &str = "CREATE OR REPLACE FUNCTION events_refuse_removal() RETURNS trigger LANGUAGE plpgsql AS $$
+const GUARD: &str =
+    "CREATE OR REPLACE FUNCTION events_refuse_removal() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     beside TEXT;
     removed BOOLEAN;
@@ -120,7 +121,9 @@ async fn place(conn: &mut PgConnection, tables: &[(String, bool)]) -> Result<()>
         let beside = if name == FIRST { "none" } else { FIRST };
         let statement = match sharded {
             false => format!("SELECT create_reference_table('{name}')"),
-            true => format!("SELECT create_distributed_table('{name}', 'shard', colocate_with => '{beside}')"),
+            true => {
+                format!("SELECT create_distributed_table('{name}', 'shard', colocate_with => '{beside}')")
+            }
         };
         run(conn, statement).await?;
     }

@@ -36,7 +36,9 @@ impl CitusDatabase {
     }
 
     async fn connect(&self) -> PgConnection {
+        // Cases join tables as no statement of the store does.
         let options = self.0.url().parse::<PgConnectOptions>().unwrap();
+        let options = options.options([("citus.enable_repartition_joins", "on")]);
         options.disable_statement_logging().connect().await.unwrap()
     }
 }

@@ -43,7 +43,8 @@ impl Tx {
             let due = self.shards_due(lease).await?;
             for (nth, shard) in due.iter().enumerate() {
                 // What a shard does not need of its part is for those behind it.
-                let share = rest.div_euclid(i64::try_from(due.len() - nth).unwrap_or(i64::MAX)).max(rest.min(1));
+                let share =
+                    rest.div_euclid(i64::try_from(due.len() - nth).unwrap_or(i64::MAX)).max(rest.min(1));
                 let leased: Vec<String> = question(share).bind(*shard).read(&mut self.conn).await?;
                 rest -= i64::try_from(leased.len()).unwrap_or(rest);
                 ids.extend(leased);
@@ -54,7 +55,7 @@ impl Tx {
         self.leased(lease, &ids).await
     }
 
-    /// The shards with due deliveries that nobody holds, or those of the endpoints that are named.
+    /// The shards with due deliveries that nobody holds, the oldest first, or those of the endpoints that are named.
     async fn shards_due(&mut self, lease: &Lease) -> Result<Vec<Shard>> {
         let mut query;
         if let Some(among) = &lease.among {
@@ -64,10 +65,10 @@ impl Tx {
         } else {
             query = Query::across(
                 Across::Claims,
-                "SELECT DISTINCT CAST(shard AS BIGINT) FROM deliveries WHERE status = 'pending' AND next_attempt_at <= ",
+                "SELECT CAST(shard AS BIGINT) FROM deliveries WHERE status = 'pending' AND next_attempt_at <= ",
             );
             query.push_bind(lease.now.as_ms()).push(" AND (lease_until IS NULL OR lease_until < ");
-            query.push_bind(lease.now.as_ms()).push(")");
+            query.push_bind(lease.now.as_ms()).push(") GROUP BY shard ORDER BY MIN(next_attempt_at)");
         }
         let numbers: Vec<i64> = query.read(&mut self.conn).await?;
         let shard = |number| ShardSet::one(u32::try_from(number).ok()?).all().next();

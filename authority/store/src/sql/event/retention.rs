@@ -67,7 +67,10 @@ impl Tx {
             "SELECT event_id, CAST(SUM(attempt_count + 1) AS BIGINT), COUNT(CASE WHEN status = 'pending' THEN 1 END) \
              FROM deliveries WHERE ",
         );
-        deliveries.push_shards("", with_operator(tenant)).push_in("event_id", &ids).push(" GROUP BY event_id");
+        deliveries
+            .push_shards("", with_operator(tenant))
+            .push_in("event_id", &ids)
+            .push(" GROUP BY event_id");
         let deliveries: Vec<(String, i64, i64)> = deliveries.read(&mut self.conn).await?;
         let deliveries: HashMap<String, (i64, i64)> =
             deliveries.into_iter().map(|(id, rows, pending)| (id, (rows, pending))).collect();

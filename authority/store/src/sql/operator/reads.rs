@@ -157,9 +157,7 @@ impl Tx {
     pub async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>> {
         let mut query = Query::new("WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str()).push(") ");
-        query
-            .push(DELIVERY_COLUMNS)
-            .push("d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id");
+        query.push(DELIVERY_COLUMNS).push("d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id");
         query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(found).transpose()
     }
 

@@ -167,7 +167,9 @@ impl Tx {
     pub async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>> {
         // One index step for each merchant with pending orders, which are few, however many merchants set a limit.
         let waiting = match self.conn.dialect().shards_apart {
-            true => "WITH waiting (merchant_id) AS (SELECT DISTINCT merchant_id FROM orders WHERE status = 'pending')",
+            true => {
+                "WITH waiting (merchant_id) AS (SELECT DISTINCT merchant_id FROM orders WHERE status = 'pending')"
+            }
             false => {
                 "WITH RECURSIVE waiting (merchant_id) AS ( \
                      SELECT MIN(merchant_id) FROM orders WHERE status = 'pending' \
