@@ -77,6 +77,10 @@ BEGIN
 END
 $$";
 
+/// From now on all deliveries are numbered by the sequence: above every number that one of them has.
+const NUMBER_ON: &str = "SELECT setval('operator_deliveries', GREATEST(last_value, newest.number)) \
+    FROM operator_deliveries, (SELECT COALESCE(MAX(created_sequence), 0) AS number FROM deliveries) AS newest";
+
 /// Brings the schema up to date, and distributes what is not distributed yet.
 pub(crate) async fn distribute(url: &ServerUrl) -> Result<Distribution> {
     let mut conn = super::open::connect_to_migrate(url).await?;
@@ -129,6 +133,9 @@ async fn place(conn: &mut PgConnection, tables: &[(String, bool)]) -> Result<()>
     }
     for (table, key, definition) in &keys {
         run(conn, format!("ALTER TABLE {table} ADD CONSTRAINT {key} {definition}")).await?;
+    }
+    if names.contains(&"deliveries") {
+        run(conn, NUMBER_ON.to_owned()).await?;
     }
     Ok(())
 }

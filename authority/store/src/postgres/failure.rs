@@ -14,7 +14,8 @@ fn violated(error: &PgDatabaseError) -> Option<&str> {
     if let Some(name) = error.constraint() {
         return Some(name);
     }
-    let (_, named) = error.message().split_once(" constraint \"").filter(|(said, _)| said.contains("violates"))?;
+    let (_, named) =
+        error.message().split_once(" constraint \"").filter(|(said, _)| said.contains("violates"))?;
     let name = named.split('"').next()?;
     match name.rsplit_once('_') {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => Some(name),
@@ -38,9 +39,7 @@ pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
         Some("23") if violated == Some("partner_connections_pair") => {
             StoreError::Conflict(Constraint::ConnectedPair)
         }
-        Some("23") if violated == Some("order_shares_once") => {
-            StoreError::Conflict(Constraint::SharedOrder)
-        }
+        Some("23") if violated == Some("order_shares_once") => StoreError::Conflict(Constraint::SharedOrder),
         Some("23") => {
             tracing::error!(error = %error, code, "constraint violated");
             StoreError::Conflict(Constraint::Other)
