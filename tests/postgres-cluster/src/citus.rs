@@ -34,7 +34,7 @@ impl CitusDatabase {
     /// # Panics
     /// When the cluster cannot be reached.
     pub async fn take(fill: impl AsyncFnOnce(&str)) -> Self {
-        while let Some((url, schema)) = free().pop() {
+        while let Some((url, schema)) = one_free() {
             // One whose schema a test has changed is left behind.
             if schema_of(&url).await == schema {
                 empty(&url).await;
@@ -58,6 +58,10 @@ impl Drop for CitusDatabase {
     fn drop(&mut self) {
         free().push((std::mem::take(&mut self.url), std::mem::take(&mut self.schema)));
     }
+}
+
+fn one_free() -> Option<(String, String)> {
+    free().pop()
 }
 
 fn free() -> MutexGuard<'static, Vec<(String, String)>> {

@@ -78,7 +78,7 @@ END
 $$";
 
 /// From now on all deliveries are numbered by the sequence: above every number that one of them has.
-const NUMBER_ON: &str = "SELECT setval('operator_deliveries', GREATEST(last_value, newest.number)) \
+const NUMBER_ON: &str = "/* all shards: start */ SELECT setval('operator_deliveries', GREATEST(last_value, newest.number)) \
     FROM operator_deliveries, (SELECT COALESCE(MAX(created_sequence), 0) AS number FROM deliveries) AS newest";
 
 /// Brings the schema up to date, and distributes what is not distributed yet.
