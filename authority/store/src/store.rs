@@ -91,8 +91,8 @@ impl Store {
         Ok(())
     }
 
-    /// Brings the schema up to date and distributes the tables over the servers of a Citus cluster, as far as they are not
-    /// distributed yet.
+    /// Brings the schema up to date and distributes the tables over the servers of a Citus cluster, as far as they are
+    /// not distributed yet.
     ///
     /// # Errors
     /// [`StoreError::NotDistributable`] where there is no Citus; otherwise as [`Store::open`].

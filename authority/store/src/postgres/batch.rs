@@ -11,8 +11,9 @@ use sqlx::{Arguments as _, AssertSqlSafe, Executor as _, PgConnection, Postgres,
 
 use crate::driver::{Dialect, Error, Kind, Row, Statement, Target, Value};
 use crate::shards::{Shard, ShardSet};
+use crate::sql::transaction::counter::Counter;
 use crate::sql::transaction::lookups::{self, Asked};
-use crate::sql::transaction::rows::{Counter, Form, Group, Line, Table, number};
+use crate::sql::transaction::rows::{Form, Group, Line, Table, number};
 
 impl Target for Postgres {
     fn add(arguments: &mut PgArguments, value: Value<'_>) -> Result<(), BoxDynError> {

@@ -1,4 +1,4 @@
-//! Citus: the tables of one database on several servers (contract 21-5).
+//! Citus: the tables of one database on several servers.
 //!
 //! An operator asks for it once, on the coordinator, with which every instance goes on speaking. Tables with a column
 //! `shard` are distributed by it and lie side by side: rows of one shard are on one server. Small tables that

@@ -8,8 +8,8 @@ use crate::error::Constraint;
 /// SQLSTATE of an error without one of its own. Citus gives it to what a worker says against rows that it was sent.
 const INTERNAL: &str = "XX000";
 
-/// The constraint that was violated, by its name in the schema. Citus names it in the message alone, and with the number
-/// of the part of the table on which it stands.
+/// The constraint that was violated, by its name in the schema. Citus names it in the message alone, and with the
+/// number of the part of the table on which it stands.
 fn violated(error: &PgDatabaseError) -> Option<&str> {
     if let Some(name) = error.constraint() {
         return Some(name);

@@ -15,9 +15,10 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::{Shard, ShardSet};
 use crate::sql::event::streams::waits_under;
+use crate::sql::transaction::counter::Counter;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
-use crate::sql::transaction::rows::{Counter, Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{Page, Subscriber};
 

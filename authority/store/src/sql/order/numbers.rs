@@ -8,7 +8,8 @@ use crate::driver::query;
 use crate::shards::Shard;
 use crate::sql::order::order_key;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Counter, Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::transaction::counter::Counter;
+use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// The first generated number is one above this (contract 1.1).
 pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;

@@ -159,16 +159,13 @@ impl Tx {
         .await
     }
 
-    /// Those of these connections on which orders are shared. Asked apart from the update of the connections: a
-    /// statement on Citus does not read the tables of shards while it writes one that every server has.
+    /// Those of these connections on which orders are shared. Citus does not let the update itself ask.
     async fn connections_with_shares(&mut self, ids: &[String]) -> Result<Vec<String>> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let mut query = Query::across(
-            Across::Partners,
-            "SELECT DISTINCT connection_id FROM order_shares WHERE status = 'active'",
-        );
+        let active = "SELECT DISTINCT connection_id FROM order_shares WHERE status = 'active'";
+        let mut query = Query::across(Across::Partners, active);
         query.push_in("connection_id", ids);
         Ok(query.read(&mut self.conn).await?)
     }
@@ -184,12 +181,10 @@ impl Tx {
                 .await?;
         let shared = self.connections_with_shares(&of_merchant).await?;
         let mut ended = 0;
-        for shares_to_end in [true, false] {
-            let ids: Vec<String> =
-                of_merchant.iter().filter(|id| shared.contains(id) == shares_to_end).cloned().collect();
-            if ids.is_empty() {
-                continue;
-            }
+        let (with, without): (Vec<String>, _) = of_merchant.into_iter().partition(|id| shared.contains(id));
+        for (ids, shares_to_end) in
+            [(with, true), (without, false)].into_iter().filter(|(ids, _)| !ids.is_empty())
+        {
             let mut query = query(
                 "UPDATE partner_connections SET status = 'revoked', revoked_at = $1, updated_at = $1, \
                      resource_version = resource_version + 1, shares_to_end = $2 \

@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use super::counter::Counter;
 use crate::driver::{Dialect, Kind, Value};
 
 /// How many rows a write must touch.
@@ -148,18 +149,6 @@ pub(crate) enum Form {
     Update,
     /// Inserts, or moves on, counters that are still as they were read.
     Counter(Counter),
-}
-
-/// The expressions to insert for each counter, and the same as two statements, for a database that does not look at the
-/// stored rows while it inserts others: one moves those that there are, and one inserts those that begin.
-#[derive(Clone, Copy)]
-pub(crate) struct Counter {
-    pub(crate) select: &'static str,
-    pub(crate) update: &'static str,
-    /// The end of that.
-    pub(crate) moves: &'static str,
-    /// The end of the insertion.
-    pub(crate) begins: &'static str,
 }
 
 impl Form {
