@@ -366,8 +366,9 @@ CREATE TABLE events (
     traceparent  TEXT,
     PRIMARY KEY (shard, merchant_id, livemode, sequence)
 );
--- The operator's list of all events goes by it, and deliveries find their events.
-CREATE INDEX events_by_id ON events (shard, id);
+-- The operator's list of all events goes by it, and deliveries find their events. Unique, so that the planner prefers it
+-- to the stream for an event of a merchant.
+CREATE UNIQUE INDEX events_by_id ON events (shard, id);
 CREATE INDEX events_by_type ON events (shard, merchant_id, livemode, type, sequence);
 CREATE INDEX events_by_resource ON events (shard, merchant_id, livemode, resource_id, sequence);
 

@@ -369,10 +369,11 @@ async fn a_page_of_deliveries_reads_only_what_it_shows() {
 }
 
 #[tokio::test]
-async fn what_became_of_an_event_is_found_by_itself() {
+async fn an_event_and_what_became_of_it_are_found_by_themselves() {
     let mut large = Large::fill().await;
-    let event = EventId::from_store("evt_7".to_owned());
+    let event = EventId::from_store("evt_40007".to_owned());
     large.steps();
+    assert_eq!(large.tx.event_body(&tenant(), &event).await.unwrap().as_deref(), Some("{}"));
     let found = large.tx.deliveries_of_events(&tenant(), &[event], 101).await.unwrap();
     assert_eq!(found.len(), 3);
     let steps = large.steps();
