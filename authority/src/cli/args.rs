@@ -17,7 +17,11 @@ pub struct Serve {
 
 /// `authority migrate`
 #[derive(Debug, Args)]
-pub struct Migrate {}
+pub struct Migrate {
+    /// Also distribute the tables over the servers of a Citus cluster; stop the service before.
+    #[arg(long)]
+    pub distribute: bool,
+}
 
 /// `authority doctor`
 #[derive(Debug, Args)]

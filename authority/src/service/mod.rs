@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::merchant::limits::DefaultRates;
-use authority_store::{Access, Store, StoreError, StoreUrl};
+use authority_store::{Access, Distribution, Store, StoreError, StoreUrl};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -286,6 +286,14 @@ pub async fn open_store(database_url: &DatabaseUrl, access: Access) -> Result<St
 /// [`StartError::Open`], [`StartError::Configuration`].
 pub async fn migrate_store(database_url: &DatabaseUrl) -> Result<(), StartError> {
     Store::migrate(&store_url(database_url)?).await.map_err(|source| not_opened(database_url, source))
+}
+
+/// Brings the schema up to date and distributes the tables over the servers of a Citus cluster.
+///
+/// # Errors
+/// [`StartError::Open`], [`StartError::Configuration`].
+pub async fn distribute_store(database_url: &DatabaseUrl) -> Result<Distribution, StartError> {
+    Store::distribute(&store_url(database_url)?).await.map_err(|source| not_opened(database_url, source))
 }
 
 fn not_opened(database_url: &DatabaseUrl, source: StoreError) -> StartError {

@@ -10,7 +10,7 @@ impl Connection {
     pub(crate) async fn send(&mut self, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
         match self {
             Self::Sqlite(conn) => sqlite::batch::send(conn, groups).await,
-            Self::Postgres(conn) => postgres::batch::send(conn, groups).await,
+            Self::Postgres(conn, dialect) => postgres::batch::send(conn, dialect, groups).await,
         }
     }
 
@@ -18,7 +18,7 @@ impl Connection {
     pub(crate) async fn look_up(&mut self, asked: &[Asked]) -> Result<Vec<Row>, Error> {
         match self {
             Self::Sqlite(conn) => sqlite::batch::look_up(conn, asked).await,
-            Self::Postgres(conn) => postgres::batch::look_up(conn, asked).await,
+            Self::Postgres(conn, _) => postgres::batch::look_up(conn, asked).await,
         }
     }
 }

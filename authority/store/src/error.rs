@@ -66,6 +66,9 @@ pub enum StoreError {
     /// no caller sees this error.
     #[error("the transaction does not hold the turn of the shard")]
     TurnMissing,
+    /// The database cannot be distributed over several servers; why not.
+    #[error("{0}")]
+    NotDistributable(&'static str),
     /// Another process serves this SQLite file.
     #[error("another process has the database open")]
     Locked,
@@ -152,7 +155,8 @@ impl From<StoreError> for Refusal {
             | StoreError::Broken(_)
             | StoreError::UnknownSchema { .. }
             | StoreError::OutdatedSchema { .. }
-            | StoreError::ForeignSchema => Self::internal(),
+            | StoreError::ForeignSchema
+            | StoreError::NotDistributable(_) => Self::internal(),
         };
         Self { fault: Some(Box::new(fault)), ..refusal }
     }

@@ -38,6 +38,7 @@ pub use error::{Constraint, StoreError};
 pub use inspect::Inspection;
 
 pub use job::JobError;
+pub use postgres::Distribution;
 pub use readers::ReaderCount;
 pub use store::{Access, Store};
 pub use store_url::{ServerUrl, StoreUrl};

@@ -16,8 +16,8 @@ use crate::sqlite::ServerLock;
 use crate::store_url::StoreUrl;
 use crate::tx::{Prefetch, Tx};
 use crate::writer::Writer;
+use crate::{Distribution, postgres, sqlite};
 use crate::{Result, StoreError};
-use crate::{postgres, sqlite};
 
 /// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +70,8 @@ impl Store {
                 let opened = postgres::open(url).await?;
                 Ok(Self {
                     writer: Writer::start(opened.writing, &listeners),
-                    record_readers: Readers(Pool::Postgres(opened.record_readers)),
-                    list_readers: Readers(Pool::Postgres(opened.list_readers)),
+                    record_readers: Readers(Pool::Postgres(opened.record_readers, opened.dialect)),
+                    list_readers: Readers(Pool::Postgres(opened.list_readers, opened.dialect)),
                     listeners,
                     lock: None,
                 })
@@ -89,6 +89,20 @@ impl Store {
             StoreUrl::Postgres(url) => postgres::migrate(url).await?,
         }
         Ok(())
+    }
+
+    /// Brings the schema up to date and distributes the tables over the servers of a Citus cluster, as far as they are
+    /// not distributed yet.
+    ///
+    /// # Errors
+    /// [`StoreError::NotDistributable`] where there is no Citus; otherwise as [`Store::open`].
+    pub async fn distribute(url: &StoreUrl) -> Result<Distribution> {
+        match url {
+            StoreUrl::Sqlite(_) => Err(StoreError::NotDistributable(
+                "a SQLite file is not distributed: that takes PostgreSQL with the extension Citus",
+            )),
+            StoreUrl::Postgres(url) => postgres::distribute(url).await,
+        }
     }
 
     /// Whether this process is the only one that serves the database. On PostgreSQL there may be others.
@@ -156,7 +170,7 @@ impl Store {
     /// Whether several transactions may write at a time, each with the turns that it holds.
     #[must_use]
     pub fn has_turns(&self) -> bool {
-        matches!(self.record_readers.0, Pool::Postgres(_))
+        matches!(self.record_readers.0, Pool::Postgres(..))
     }
 
     async fn submit(&self, (job, answer): (Job, oneshot::Receiver<Worked>)) -> Worked {

@@ -17,6 +17,7 @@
     reason = "a test stops at what it did not expect"
 )]
 
+mod citus;
 mod cluster;
 mod programs;
 
@@ -26,6 +27,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
+pub use citus::{CITUS_URL, CitusDatabase, has_citus};
 pub use cluster::{Cluster, Durability, Stop};
 
 /// Names a server that tests may make databases on: `postgres://user:password@host/database`.

@@ -38,6 +38,24 @@ async fn serve_changes_the_schema_only_when_asked() {
     assert_eq!(made.status.code(), Some(0), "{made:?}");
 }
 
+/// Neither a file nor a server without Citus is distributed; one line says so, and nothing was made.
+#[tokio::test]
+async fn what_has_no_citus_is_not_distributed() {
+    let elsewhere = Authority::start(&[]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("none.db");
+    let database = postgres_cluster::database().await;
+    for (url, name) in [(format!("sqlite://{}", file.display()), "SQLite"), (database, "Citus")] {
+        let refused =
+            elsewhere.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["migrate", "--distribute"]).await;
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains(name), "{said}");
+    }
+    assert!(!file.exists());
+}
+
 #[tokio::test]
 async fn two_instances_are_one_service() {
     const ORDERS_EACH: usize = 8;

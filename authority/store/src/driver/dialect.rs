@@ -5,12 +5,17 @@ use crate::shards::ShardSet;
 
 /// A database's own words. Its batches and its placeholders are in its module as well ([`super::Target`]).
 pub(crate) struct Dialect {
-    /// Leases due deliveries of all endpoints; see there for the parameters.
+    /// Leases due deliveries of all endpoints, or with `shards_apart` those of the shard `$13`; see there for the
+    /// parameters.
     pub(crate) lease_due: &'static str,
     /// Leases due deliveries of the endpoints in `$11` only, which are in one of the shards `$12`.
     pub(crate) lease_due_among: &'static str,
     /// The columns of a new delivery, whose position continues from the endpoint's last one.
     pub(crate) new_delivery: &'static str,
+    /// Rows of several tables are a statement for each, not one for all.
+    pub(crate) tables_apart: bool,
+    /// A statement that joins, locks or leases does so in one shard.
+    pub(crate) shards_apart: bool,
     /// The end of a statement that locks the rows it read.
     pub(crate) lock_rows: &'static str,
     /// The database's own time in milliseconds.

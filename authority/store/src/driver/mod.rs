@@ -36,7 +36,8 @@ pub(crate) type Error = sqlx::Error;
 /// A connection to either database.
 pub(crate) enum Connection {
     Sqlite(Held<Sqlite>),
-    Postgres(Held<Postgres>),
+    /// With the words of PostgreSQL itself or of Citus.
+    Postgres(Held<Postgres>, &'static Dialect),
 }
 
 /// A connection, and whose it is.
@@ -71,9 +72,16 @@ impl From<SqliteConnection> for Connection {
     }
 }
 
+impl From<(PgConnection, &'static Dialect)> for Connection {
+    fn from((own, dialect): (PgConnection, &'static Dialect)) -> Self {
+        Self::Postgres(Held::Own(own), dialect)
+    }
+}
+
+#[cfg(test)]
 impl From<PgConnection> for Connection {
     fn from(own: PgConnection) -> Self {
-        Self::Postgres(Held::Own(own))
+        (own, &postgres::DIALECT).into()
     }
 }
 
@@ -82,7 +90,7 @@ impl Connection {
     pub(crate) fn dialect(&self) -> &'static Dialect {
         match self {
             Self::Sqlite(_) => &sqlite::DIALECT,
-            Self::Postgres(_) => &postgres::DIALECT,
+            Self::Postgres(_, dialect) => dialect,
         }
     }
 
@@ -90,7 +98,7 @@ impl Connection {
     pub(crate) async fn all<T: FromRow>(&mut self, query: Query<'_>) -> Result<Vec<T>, Error> {
         match self {
             Self::Sqlite(conn) => collect(conn.fetch(query.written::<Sqlite>()?)).await,
-            Self::Postgres(conn) => collect(conn.fetch(query.written::<Postgres>()?)).await,
+            Self::Postgres(conn, _) => collect(conn.fetch(query.written::<Postgres>()?)).await,
         }
     }
 
@@ -98,7 +106,7 @@ impl Connection {
     pub(crate) async fn optional<T: FromRow>(&mut self, query: Query<'_>) -> Result<Option<T>, Error> {
         let row: Option<Row> = match self {
             Self::Sqlite(conn) => conn.fetch_optional(query.written::<Sqlite>()?).await?.map(Row::Sqlite),
-            Self::Postgres(conn) => {
+            Self::Postgres(conn, _) => {
                 conn.fetch_optional(query.written::<Postgres>()?).await?.map(Row::Postgres)
             }
         };
@@ -109,7 +117,7 @@ impl Connection {
     pub(crate) fn stream(&mut self, query: Query<'_>) -> Result<BoxStream<'_, Result<Row, Error>>, Error> {
         Ok(match self {
             Self::Sqlite(conn) => conn.fetch(query.written::<Sqlite>()?).map_ok(Row::Sqlite).boxed(),
-            Self::Postgres(conn) => conn.fetch(query.written::<Postgres>()?).map_ok(Row::Postgres).boxed(),
+            Self::Postgres(conn, _) => conn.fetch(query.written::<Postgres>()?).map_ok(Row::Postgres).boxed(),
         })
     }
 
@@ -117,7 +125,7 @@ impl Connection {
     pub(crate) async fn execute(&mut self, query: Query<'_>) -> Result<u64, Error> {
         Ok(match self {
             Self::Sqlite(conn) => conn.execute(query.written::<Sqlite>()?).await?.rows_affected(),
-            Self::Postgres(conn) => conn.execute(query.written::<Postgres>()?).await?.rows_affected(),
+            Self::Postgres(conn, _) => conn.execute(query.written::<Postgres>()?).await?.rows_affected(),
         })
     }
 
@@ -125,7 +133,7 @@ impl Connection {
     pub(crate) async fn control(&mut self, statements: &'static str) -> Result<(), Error> {
         match self {
             Self::Sqlite(conn) => sqlx::query(statements).execute(&mut **conn).await.map(drop),
-            Self::Postgres(conn) => sqlx::raw_sql(statements).execute(&mut **conn).await.map(drop),
+            Self::Postgres(conn, _) => sqlx::raw_sql(statements).execute(&mut **conn).await.map(drop),
         }
     }
 
@@ -134,7 +142,7 @@ impl Connection {
     pub(crate) async fn turns(&mut self, statements: String) -> Result<ShardSet, Error> {
         match self {
             Self::Sqlite(_) => Ok(ShardSet::ALL),
-            Self::Postgres(conn) => postgres::batch::turns(conn, statements).await,
+            Self::Postgres(conn, _) => postgres::batch::turns(conn, statements).await,
         }
     }
 
@@ -142,8 +150,8 @@ impl Connection {
     pub(crate) async fn close(self) -> Result<(), Error> {
         match self {
             Self::Sqlite(Held::Own(conn)) => conn.close().await,
-            Self::Postgres(Held::Own(conn)) => conn.close().await,
-            Self::Sqlite(Held::Pooled(_)) | Self::Postgres(Held::Pooled(_)) => Ok(()),
+            Self::Postgres(Held::Own(conn), _) => conn.close().await,
+            Self::Sqlite(Held::Pooled(_)) | Self::Postgres(Held::Pooled(_), _) => Ok(()),
         }
     }
 }

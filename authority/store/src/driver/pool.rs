@@ -2,13 +2,13 @@
 
 use sqlx::{PgPool, SqlitePool};
 
-use super::{Connection, Error, Held};
+use super::{Connection, Dialect, Error, Held};
 
 /// A pool of either database.
 #[derive(Clone)]
 pub(crate) enum Pool {
     Sqlite(SqlitePool),
-    Postgres(PgPool),
+    Postgres(PgPool, &'static Dialect),
 }
 
 impl Pool {
@@ -16,7 +16,9 @@ impl Pool {
     pub(crate) async fn acquire(&self) -> Result<Connection, Error> {
         Ok(match self {
             Self::Sqlite(pool) => Connection::Sqlite(Held::Pooled(pool.acquire().await?)),
-            Self::Postgres(pool) => Connection::Postgres(Held::Pooled(pool.acquire().await?)),
+            Self::Postgres(pool, dialect) => {
+                Connection::Postgres(Held::Pooled(pool.acquire().await?), dialect)
+            }
         })
     }
 
@@ -24,14 +26,14 @@ impl Pool {
     pub(crate) fn counts(&self) -> (u32, usize, u32) {
         match self {
             Self::Sqlite(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
-            Self::Postgres(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
+            Self::Postgres(pool, _) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
         }
     }
 
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(pool) => pool.close().await,
-            Self::Postgres(pool) => pool.close().await,
+            Self::Postgres(pool, _) => pool.close().await,
         }
     }
 }

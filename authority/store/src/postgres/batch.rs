@@ -9,11 +9,11 @@ use sqlx::error::BoxDynError;
 use sqlx::postgres::PgArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, Executor as _, PgConnection, Postgres, Row as _};
 
-use super::DIALECT;
-use crate::driver::{Error, Kind, Row, Statement, Target, Value};
+use crate::driver::{Dialect, Error, Kind, Row, Statement, Target, Value};
 use crate::shards::{Shard, ShardSet};
+use crate::sql::transaction::counter::Counter;
 use crate::sql::transaction::lookups::{self, Asked};
-use crate::sql::transaction::rows::{Form, Group, number};
+use crate::sql::transaction::rows::{Form, Group, Line, Table, number};
 
 impl Target for Postgres {
     fn add(arguments: &mut PgArguments, value: Value<'_>) -> Result<(), BoxDynError> {
@@ -63,26 +63,24 @@ pub(crate) async fn turns(conn: &mut PgConnection, statements: String) -> Result
 }
 
 /// Sends the groups; returns how many rows each touched.
-pub(crate) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Result<Vec<u64>, Error> {
+pub(crate) async fn send(
+    conn: &mut PgConnection,
+    dialect: &'static Dialect,
+    groups: Vec<Group<'_>>,
+) -> Result<Vec<u64>, Error> {
+    if dialect.tables_apart {
+        return send_apart(conn, dialect, groups).await;
+    }
     let parts = groups.len();
     let mut statement = Statement::<Postgres>::default();
-    for (n, Group { table, mut lines }) in groups.into_iter().enumerate() {
+    for (n, group) in groups.into_iter().enumerate() {
+        statement.push(if n == 0 { "WITH w" } else { ", w" }).push_number(n).push(" AS (");
+        let Group { table, mut lines } = group;
         number(table, &mut lines);
-        statement
-            .push(if n == 0 { "WITH w" } else { ", w" })
-            .push_number(n)
-            .push(" AS (")
-            .push(table.columns.into);
-        match (table.form, table.form.select(&DIALECT)) {
-            (Form::Update, _) => statement.push(" FROM "),
-            (_, Some(select)) => statement.push(" SELECT ").push(select).push(" FROM "),
-            (_, None) => statement.push(" SELECT * FROM "),
-        };
-        let lines = &lines;
-        push_unnest(&mut statement, table.columns.kinds, |column| {
-            lines.iter().map(move |line| line.values().nth(column))
-        })?;
-        statement.push(" ").push(table.rest).push(" RETURNING 1)");
+        let select = table.form.select(dialect);
+        let select = if matches!(table.form, Form::Update) { None } else { Some(select.unwrap_or("*")) };
+        push_group(&mut statement, table, &lines, (table.columns.into, select, table.rest))?;
+        statement.push(" RETURNING 1)");
     }
     let mut between = " SELECT ";
     for n in 0..parts {
@@ -91,6 +89,57 @@ pub(crate) async fn send(conn: &mut PgConnection, groups: Vec<Group<'_>>) -> Res
     }
     let row = conn.fetch_one(statement.finish()).await?;
     (0..parts).map(|n| Ok(row.try_get::<i64, _>(n)?.unsigned_abs())).collect()
+}
+
+/// Sends each group as a statement of its own.
+async fn send_apart(
+    conn: &mut PgConnection,
+    dialect: &'static Dialect,
+    groups: Vec<Group<'_>>,
+) -> Result<Vec<u64>, Error> {
+    let mut touched = Vec::with_capacity(groups.len());
+    for Group { table, mut lines } in groups {
+        number(table, &mut lines);
+        let into = table.columns.into;
+        let inserted = Some(table.form.select(dialect).unwrap_or("*"));
+        let parts = match table.form {
+            Form::Update => vec![(into, None, table.rest)],
+            Form::Counter(Counter { update, moves, begins, .. }) => {
+                vec![(update, None, moves), (into, inserted, begins)]
+            }
+            Form::Insert | Form::SelectIn(_) => vec![(into, inserted, table.rest)],
+        };
+        let mut count = 0;
+        for part in parts {
+            let mut statement = Statement::<Postgres>::default();
+            push_group(&mut statement, table, &lines, part)?;
+            // Without rows that it returns, an upsert on Citus counts those that it left as they were.
+            statement.push(" RETURNING 1");
+            count += u64::try_from(conn.fetch_all(statement.finish()).await?.len()).unwrap_or(u64::MAX);
+        }
+        touched.push(count);
+    }
+    Ok(touched)
+}
+
+/// Adds the statement that writes the rows of a table: how it begins, which expressions it selects where it inserts,
+/// and how it ends.
+fn push_group(
+    statement: &mut Statement<Postgres>,
+    table: &Table,
+    lines: &[Line<'_>],
+    (into, select, rest): (&str, Option<&str>, &str),
+) -> Result<(), Error> {
+    statement.push(into);
+    if let Some(select) = select {
+        statement.push(" SELECT ").push(select);
+    }
+    statement.push(" FROM ");
+    push_unnest(statement, table.columns.kinds, |column| {
+        lines.iter().map(move |line| line.values().nth(column))
+    })?;
+    statement.push(" ").push(rest);
+    Ok(())
 }
 
 /// Asks all of it with one statement. Its text depends on the lookups alone, whatever the keys are.

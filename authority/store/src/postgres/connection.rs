@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection, PgPool};
+use sqlx::{ConnectOptions, PgConnection, PgPool, Row as _};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::turns;
+use super::{CITUS, DIALECT, turns};
+use crate::driver::Dialect;
 use crate::hand_off::DispatchHandle;
 use crate::job::{CommitEffects, Failed, Job, Ran};
 use crate::shards::ShardSet;
@@ -24,6 +25,17 @@ use crate::{Result, StoreError};
 
 /// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
+
+/// What a new connection is told; the last row says whether the server is a coordinator of Citus.
+///
+/// Durability is not configurable in the authority: a commit that was answered survives a power cut (T1). Citus plans a
+/// statement by its values, which name the servers, and a transaction asks each server over one connection: over a
+/// second one it would not see what it wrote.
+const PREPARE: &str = "\
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
+    SELECT set_config('plan_cache_mode', 'force_custom_plan', false), \
+        set_config('citus.multi_shard_modify_mode', 'sequential', false) WHERE to_regclass('pg_dist_partition') IS NOT NULL; \
+    SELECT to_regclass('pg_dist_partition') IS NOT NULL";
 
 /// SQLSTATE of a lock that was not to be had in time (PostgreSQL documentation, appendix A).
 const LOCK_TIMEOUT: &str = "55P03";
@@ -54,7 +66,7 @@ impl PostgresWriting {
     pub(super) fn new(
         options: PgConnectOptions,
         readers: [PgPool; 2],
-        conn: Option<PgConnection>,
+        conn: Option<(PgConnection, &'static Dialect)>,
         was_away: &Arc<AtomicBool>,
     ) -> Self {
         let was_open = conn.is_some();
@@ -131,17 +143,13 @@ fn has_code(error: &sqlx::Error, code: &str) -> bool {
 }
 
 /// Opens a connection, within [`CONNECT_WAIT`].
-pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection> {
+pub(super) async fn connect(options: &PgConnectOptions) -> Result<(PgConnection, &'static Dialect)> {
     let mut conn = timeout(CONNECT_WAIT, options.connect())
         .await
         .map_err(|_| StoreError::Unavailable("the database server does not answer".to_owned()))??;
-    // Durability is not configurable in the authority: a commit that was answered survives a power cut (T1).
-    sqlx::raw_sql(
-        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
-    )
-    .execute(&mut conn)
-    .await?;
-    Ok(conn)
+    let rows = sqlx::raw_sql(PREPARE).fetch_all(&mut conn).await?;
+    let has_citus = rows.last().map_or(Ok(false), |row| row.try_get(0))?;
+    Ok((conn, if has_citus { &CITUS } else { &DIALECT }))
 }
 
 fn gone() -> StoreError {

@@ -5,21 +5,41 @@ use sqlx::postgres::PgDatabaseError;
 use crate::StoreError;
 use crate::error::Constraint;
 
+/// SQLSTATE of an error without one of its own. Citus gives it to what a worker says against rows that it was sent.
+const INTERNAL: &str = "XX000";
+
+/// The constraint that was violated, by its name in the schema. Citus names it in the message alone, and with the
+/// number of the part of the table on which it stands.
+fn violated(error: &PgDatabaseError) -> Option<&str> {
+    if let Some(name) = error.constraint() {
+        return Some(name);
+    }
+    let (_, named) =
+        error.message().split_once(" constraint \"").filter(|(said, _)| said.contains("violates"))?;
+    let name = named.split('"').next()?;
+    match name.rsplit_once('_') {
+        Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => Some(name),
+        _ => Some(name),
+    }
+}
+
 /// Reads the five characters of SQLSTATE (PostgreSQL documentation, appendix A). A rule of the schema, a value that
 /// cannot be stored and a wrong statement concern one job. Everything else (connections, resources, shutting down,
 /// serialization, deadlocks, timeouts) means that the database cannot answer now.
 pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
-    let code = error.code();
+    let violated = violated(error);
+    let code = match violated {
+        Some(_) if error.code() == INTERNAL => "23000",
+        _ => error.code(),
+    };
     match code.get(..2) {
-        Some("23") if error.constraint() == Some("merchants_slug_key") => {
+        Some("23") if violated == Some("merchants_slug_key") => {
             StoreError::Conflict(Constraint::MerchantSlug)
         }
-        Some("23") if error.constraint() == Some("partner_connections_pair") => {
+        Some("23") if violated == Some("partner_connections_pair") => {
             StoreError::Conflict(Constraint::ConnectedPair)
         }
-        Some("23") if error.constraint() == Some("order_shares_once") => {
-            StoreError::Conflict(Constraint::SharedOrder)
-        }
+        Some("23") if violated == Some("order_shares_once") => StoreError::Conflict(Constraint::SharedOrder),
         Some("23") => {
             tracing::error!(error = %error, code, "constraint violated");
             StoreError::Conflict(Constraint::Other)

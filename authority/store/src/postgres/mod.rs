@@ -13,6 +13,7 @@
 
 pub(crate) mod batch;
 mod connection;
+mod distribute;
 pub(crate) mod failure;
 mod indexes;
 #[cfg(test)]
@@ -27,18 +28,28 @@ mod turns;
 use crate::driver::Dialect;
 use crate::shards::ShardSet;
 
+pub use distribute::Distribution;
+pub(crate) use distribute::distribute;
 pub(crate) use open::{inspect, known, migrate, open};
 
 /// See [`Dialect::waiting`].
 macro_rules! waiting {
     () => {
-        "WITH RECURSIVE waiting (shard, endpoint_id) AS ( \
-             (SELECT shard, endpoint_id FROM deliveries WHERE status = 'pending' ORDER BY shard, endpoint_id LIMIT 1) \
+        waiting!("")
+    };
+    ($of_shard:literal) => {
+        concat!(
+            "WITH RECURSIVE waiting (shard, endpoint_id) AS ( \
+             (SELECT d.shard, d.endpoint_id FROM deliveries d WHERE d.status = 'pending'",
+            $of_shard,
+            " ORDER BY d.shard, d.endpoint_id LIMIT 1) \
              UNION ALL \
              SELECT n.shard, n.endpoint_id FROM waiting CROSS JOIN LATERAL ( \
-                 SELECT d.shard, d.endpoint_id FROM deliveries d WHERE d.status = 'pending' \
-                     AND (d.shard, d.endpoint_id) > (waiting.shard, waiting.endpoint_id) \
+                 SELECT d.shard, d.endpoint_id FROM deliveries d WHERE d.status = 'pending'",
+            $of_shard,
+            " AND (d.shard, d.endpoint_id) > (waiting.shard, waiting.endpoint_id) \
                  ORDER BY d.shard, d.endpoint_id LIMIT 1) n)"
+        )
     };
 }
 
@@ -51,8 +62,16 @@ macro_rules! waiting {
 /// deliveries are read, at most `$10` of each. `OFFSET 0` makes the server find each of them by its id, however many
 /// others there are. Rows that another transaction has locked are skipped: they are being settled or leased right
 /// now.
+///
+/// With `of_shard` each table is bound to the shard `$13`.
 macro_rules! lease_due {
     ($waiting:expr) => {
+        lease_due!($waiting; "", "", "", "")
+    };
+    (of_shard $waiting:expr) => {
+        lease_due!($waiting; " AND l.shard = $13", " AND f.shard = $13", " AND w.shard = $13", "shard = $13 AND ")
+    };
+    ($waiting:expr; $l:literal, $f:literal, $w:literal, $leased:literal) => {
         concat!(
             $waiting,
             "rooms AS MATERIALIZED ( \
@@ -64,27 +83,33 @@ macro_rules! lease_due {
                      WHEN e.hold_step > 0 OR e.health_state = 'failing' OR e.hold_regained > 0 THEN \
                          CASE WHEN e.hold_step > 0 OR e.health_state = 'failing' THEN 1 ELSE LEAST(1::BIGINT << e.hold_regained::INT, \
                              COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4)) END \
-                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = waiting.shard \
-                            AND l.endpoint_id = waiting.endpoint_id \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = waiting.shard",
+            $l,
+            " AND l.endpoint_id = waiting.endpoint_id \
                             AND l.lease_token IS NOT NULL AND l.lease_until >= $3) \
                      ELSE (SELECT CASE WHEN o.leave > 0 \
                              THEN LEAST(COALESCE(wants.most, 8), COALESCE(wants.beyond, 0) + o.leave) ELSE 0 END FROM ( \
                          SELECT COALESCE(LEAST(e.max_in_flight, e.of_merchant), $4) \
-                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = waiting.shard \
-                            AND l.endpoint_id = waiting.endpoint_id AND l.lease_token IS NOT NULL AND l.lease_until >= $3 \
+                         - (SELECT COUNT(*) FROM deliveries l WHERE l.shard = waiting.shard",
+            $l,
+            " AND l.endpoint_id = waiting.endpoint_id AND l.lease_token IS NOT NULL AND l.lease_until >= $3 \
                             AND substr(l.lease_token, 1, 16) <> $9) AS leave) o) END) AS room \
                  FROM waiting CROSS JOIN LATERAL ( \
                      SELECT f.merchant_id, hold_step, hold_regained, health_state, f.max_in_flight, \
                          m.max_in_flight AS of_merchant \
                      FROM webhook_endpoints f LEFT JOIN merchants m ON m.id = f.merchant_id \
-                     WHERE f.shard = waiting.shard AND f.id = waiting.endpoint_id AND f.status = 'enabled' \
+                     WHERE f.shard = waiting.shard",
+            $f,
+            " AND f.id = waiting.endpoint_id AND f.status = 'enabled' \
                          AND (held_until IS NULL OR held_until <= $3) OFFSET 0) e \
                      LEFT JOIN wants ON wants.id = waiting.endpoint_id), \
              due AS ( \
                  SELECT r.shard, r.endpoint_id, r.merchant_id, d.id, d.next_attempt_at, d.sequence \
                  FROM roomy r CROSS JOIN LATERAL ( \
                      SELECT w.id, w.next_attempt_at, w.sequence FROM deliveries w \
-                     WHERE w.shard = r.shard AND w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
+                     WHERE w.shard = r.shard",
+            $w,
+            " AND w.endpoint_id = r.endpoint_id AND w.status = 'pending' \
                          AND w.next_attempt_at <= $3 AND (w.lease_until IS NULL OR w.lease_until < $3) \
                      ORDER BY w.next_attempt_at, w.sequence LIMIT GREATEST(r.room, 0) FOR UPDATE SKIP LOCKED) d \
                  WHERE r.room > 0), \
@@ -95,7 +120,9 @@ macro_rules! lease_due {
                  SELECT placed.*, \
                      ROW_NUMBER() OVER (PARTITION BY merchant_id ORDER BY place, next_attempt_at, sequence) AS turn \
                  FROM placed) \
-             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE (shard, id) IN ( \
+             UPDATE deliveries SET lease_token = $1, lease_until = $2, retry_asked_at = NULL WHERE ",
+            $leased,
+            "(shard, id) IN ( \
                  SELECT shard, id FROM turns \
                  WHERE turn <= COALESCE((SELECT r.room FROM rooms r WHERE r.id = merchant_id), $6) \
                  ORDER BY turn, next_attempt_at, sequence LIMIT $5) \
@@ -104,8 +131,30 @@ macro_rules! lease_due {
     };
 }
 
+/// What is said otherwise on Citus, which plans no statement over several shards that writes two tables, walks an index
+/// or locks rows.
+pub(crate) static CITUS: Dialect = Dialect {
+    lease_due: lease_due!(of_shard concat!(waiting!(" AND d.shard = $13"), ", ")),
+    lease_due_among: lease_due!(of_shard
+        "WITH waiting (shard, endpoint_id) AS ( \
+             SELECT e.shard, e.id FROM webhook_endpoints e WHERE e.shard = $13 AND e.id = ANY( \
+                 ARRAY(SELECT value FROM jsonb_array_elements_text($11::jsonb)))), "
+    ),
+    new_delivery: "v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, \
+     v.column9, v.column10, 'pending', 0, v.column11, v.column11, v.column11, v.column12, v.column13, \
+     nextval('operator_deliveries')",
+    tables_apart: true,
+    shards_apart: true,
+    lock_rows: "",
+    waiting: "WITH waiting (shard, endpoint_id) AS ( \
+        SELECT DISTINCT shard, endpoint_id FROM deliveries WHERE status = 'pending')",
+    ..POSTGRES
+};
+
 /// What PostgreSQL says in its own words.
-pub(crate) static DIALECT: Dialect = Dialect {
+pub(crate) static DIALECT: Dialect = POSTGRES;
+
+const POSTGRES: Dialect = Dialect {
     lease_due: lease_due!(concat!(waiting!(), ", ")),
     lease_due_among: lease_due!(
         "WITH waiting (shard, endpoint_id) AS ( \
@@ -120,6 +169,8 @@ pub(crate) static DIALECT: Dialect = Dialect {
      CASE WHEN v.column3 = 'operator' THEN nextval('operator_deliveries') \
      ELSE (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d \
            WHERE d.shard = v.column1 AND d.endpoint_id = v.column9) + v.column14 END",
+    tables_apart: false,
+    shards_apart: false,
     // Other clients may write beside the authority's own jobs.
     lock_rows: " FOR UPDATE",
     now_ms: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",

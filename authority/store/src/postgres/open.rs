@@ -10,6 +10,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 
 use super::connection::{PostgresWriting, connect};
 use super::indexes;
+use crate::driver::Dialect;
 use crate::migrations::{self, FOUND, Found, Known};
 use crate::store_url::ServerUrl;
 use crate::writing_connection::WritingConnection;
@@ -65,6 +66,8 @@ const READER_TRUSTED: Duration = Duration::from_secs(1);
 
 /// An opened database.
 pub(crate) struct Postgres {
+    /// Its words: PostgreSQL's own, or those of Citus.
+    pub(crate) dialect: &'static Dialect,
     /// One connection for each of the writer's workers.
     pub(crate) writing: Vec<Box<dyn WritingConnection>>,
     pub(crate) record_readers: PgPool,
@@ -74,7 +77,7 @@ pub(crate) struct Postgres {
 /// Opens the database at `url`, with whose schema this program must work.
 pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
     let options = options(url)?;
-    let mut conn = connect(&options.clone().options(WRITER_PLANS)).await?;
+    let (mut conn, dialect) = connect(&options.clone().options(WRITER_PLANS)).await?;
     let known = known().newest;
     let found = schema(&mut conn).await?.refuse_breaking(known)?.newest;
     if found < known {
@@ -94,7 +97,7 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
     let readers = [record_readers.clone(), list_readers.clone()];
     let options = options.options(WRITER_PLANS);
-    let (mut first, was_away) = (Some(conn), Arc::default());
+    let (mut first, was_away) = (Some((conn, dialect)), Arc::default());
     let mut writing: Vec<Box<dyn WritingConnection>> = Vec::with_capacity(WORKERS);
     for _ in 0..WORKERS {
         writing.push(Box::new(PostgresWriting::new(
@@ -104,7 +107,7 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
             &was_away,
         )));
     }
-    Ok(Postgres { writing, record_readers, list_readers })
+    Ok(Postgres { dialect, writing, record_readers, list_readers })
 }
 
 /// Brings the schema up to date; refuses one that a newer program has changed (T9). Several processes may do so at
@@ -113,12 +116,22 @@ pub(crate) async fn open(url: &ServerUrl) -> Result<Postgres> {
 /// Beside running services a migration waits for a table only for a moment, and tries again: everybody else who wants
 /// the table waits behind it. Then indexes are built that nobody waits for.
 pub(crate) async fn migrate(url: &ServerUrl) -> Result<()> {
-    let mut conn = connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?;
-    schema(&mut conn).await?.refuse_breaking(known().newest)?;
-    apply(&migrations::POSTGRES, &mut conn).await?;
-    indexes::build(&mut conn).await?;
+    let mut conn = connect_to_migrate(url).await?;
+    migrated(&mut conn).await?;
     conn.close().await?;
     Ok(())
+}
+
+/// A connection that waits for a table only for a moment.
+pub(super) async fn connect_to_migrate(url: &ServerUrl) -> Result<PgConnection> {
+    Ok(connect(&address(url)?.options([("lock_timeout", MIGRATION_LOCK_WAIT_MS)])).await?.0)
+}
+
+/// The same as [`migrate`] on such a connection.
+pub(super) async fn migrated(conn: &mut PgConnection) -> Result<()> {
+    schema(conn).await?.refuse_breaking(known().newest)?;
+    apply(&migrations::POSTGRES, conn).await?;
+    indexes::build(conn).await
 }
 
 /// Runs the migrations that the database does not have, and leaves a table to those who use it as often as it must.
@@ -144,11 +157,11 @@ fn waited_for_lock(error: &MigrateError) -> bool {
 }
 
 /// Opens a connection for inspection, and returns what it says of its schema.
-pub(crate) async fn inspect(url: &ServerUrl) -> Result<(PgConnection, Found)> {
+pub(crate) async fn inspect(url: &ServerUrl) -> Result<((PgConnection, &'static Dialect), Found)> {
     let read_only = [("default_transaction_read_only", "on")];
-    let mut conn = connect(&options(url)?.options(read_only)).await?;
+    let (mut conn, dialect) = connect(&options(url)?.options(read_only)).await?;
     let found = schema(&mut conn).await?;
-    Ok((conn, found))
+    Ok(((conn, dialect), found))
 }
 
 fn options(url: &ServerUrl) -> Result<PgConnectOptions> {
@@ -192,7 +205,7 @@ mod tests {
         let address = postgres_cluster::database().await;
         let connect = async || {
             let limit = [("lock_timeout", MIGRATION_LOCK_WAIT_MS)];
-            connect(&PgConnectOptions::from_str(&address).unwrap().options(limit)).await.unwrap()
+            connect(&PgConnectOptions::from_str(&address).unwrap().options(limit)).await.unwrap().0
         };
         let mut conn = connect().await;
         apply(&migrations::POSTGRES, &mut conn).await.unwrap();

@@ -99,6 +99,8 @@ pub(crate) static DIALECT: Dialect = Dialect {
      (SELECT COALESCE(MAX(d.created_sequence), 0) FROM deliveries d WHERE d.shard = v.column1 AND d.endpoint_id = v.column9) \
          + v.column14",
     // Nobody else writes.
+    tables_apart: true,
+    shards_apart: false,
     lock_rows: "",
     now_ms: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
     seen_now: "v.column1, CAST(unixepoch('subsec') * 1000 AS INTEGER)",

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
 mod cases;
+mod citus;
 mod inbox;
 mod postgres;
 mod shards;

@@ -7,7 +7,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, query};
-use crate::shards::Shard;
+use crate::shards::{Shard, ShardSet};
 use crate::sql::across::Across;
 use crate::sql::delivery::leased::{Lease, LeasedDelivery, instance_of};
 use crate::sql::transaction::Tx;
@@ -20,20 +20,59 @@ impl Tx {
             lease.merchants.iter().map(|(id, room)| (id.as_str(), *room)).collect();
         let wants: BTreeMap<&str, [i64; 2]> =
             lease.wants.iter().map(|(id, want)| (id.as_str(), [want.most, want.beyond])).collect();
+        let (merchants, wants) = (serde_json::to_string(&merchants)?, serde_json::to_string(&wants)?);
         let (dialect, shards) = (self.conn.dialect(), self.conn.shards());
         let text = if lease.among.is_some() { dialect.lease_due_among } else { dialect.lease_due };
-        let mut query = Query::across(Across::Claims, text)
-            .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
-            .binds((lease.limit, lease.per_merchant, serde_json::to_string(&merchants)?))
-            .binds((serde_json::to_string(&wants)?, instance_of(&lease.token)))
-            .bind(lease.each);
-        if let Some(among) = &lease.among {
-            let among: Vec<&str> = among.iter().map(EndpointId::as_str).collect();
-            let shards: Vec<i16> = shards.all().map(Shard::number).collect();
-            query = query.bind(serde_json::to_string(&among)?).bind(serde_json::to_string(&shards)?);
+        let among: Vec<&str> = lease.among.iter().flatten().map(EndpointId::as_str).collect();
+        let shards: Vec<i16> = shards.all().map(Shard::number).collect();
+        let (among, shards) = (serde_json::to_string(&among)?, serde_json::to_string(&shards)?);
+        let question = |limit: i64| {
+            let query = Query::across(Across::Claims, text)
+                .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
+                .binds((limit, lease.per_merchant, merchants.as_str()))
+                .binds((wants.as_str(), instance_of(&lease.token)))
+                .bind(lease.each);
+            match lease.among.is_some() || dialect.shards_apart {
+                true => query.binds((among.as_str(), shards.as_str())),
+                false => query,
+            }
+        };
+        let mut ids: Vec<String> = Vec::new();
+        if dialect.shards_apart {
+            let mut rest = lease.limit;
+            let due = self.shards_due(lease).await?;
+            for (nth, shard) in due.iter().enumerate() {
+                // What a shard does not need of its part is for those behind it.
+                let share =
+                    rest.div_euclid(i64::try_from(due.len() - nth).unwrap_or(i64::MAX)).max(rest.min(1));
+                let leased: Vec<String> = question(share).bind(*shard).read(&mut self.conn).await?;
+                rest -= i64::try_from(leased.len()).unwrap_or(rest);
+                ids.extend(leased);
+            }
+        } else {
+            ids = question(lease.limit).read(&mut self.conn).await?;
         }
-        let ids: Vec<String> = query.read(&mut self.conn).await?;
         self.leased(lease, &ids).await
+    }
+
+    /// The shards with due deliveries that nobody holds, the oldest first, or those of the endpoints that are named.
+    async fn shards_due(&mut self, lease: &Lease) -> Result<Vec<Shard>> {
+        let mut query;
+        if let Some(among) = &lease.among {
+            query = Query::new("SELECT DISTINCT CAST(shard AS BIGINT) FROM webhook_endpoints WHERE ");
+            query.push_shards("", self.conn.shards());
+            query.push_in("id", &among.iter().map(EndpointId::to_string).collect::<Vec<_>>());
+        } else {
+            query = Query::across(
+                Across::Claims,
+                "SELECT CAST(shard AS BIGINT) FROM deliveries WHERE status = 'pending' AND next_attempt_at <= ",
+            );
+            query.push_bind(lease.now.as_ms()).push(" AND (lease_until IS NULL OR lease_until < ");
+            query.push_bind(lease.now.as_ms()).push(") GROUP BY shard ORDER BY MIN(next_attempt_at)");
+        }
+        let numbers: Vec<i64> = query.read(&mut self.conn).await?;
+        let shard = |number| ShardSet::one(u32::try_from(number).ok()?).all().next();
+        Ok(numbers.into_iter().filter_map(shard).collect())
     }
 
     /// The enabled endpoints, with their merchants, that have a due delivery which nobody holds and are not held back.

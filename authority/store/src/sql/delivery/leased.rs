@@ -95,9 +95,21 @@ impl Tx {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let mut query = Query::new("WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE lease_token = ");
-        query.push_bind(&lease.token).push(" AND ").push_shards("", self.conn.shards());
-        query.push_in("id", ids);
+        let mut query = Query::new(
+            "WITH d AS MATERIALIZED (SELECT d.id, d.shard, d.event_shard, d.event_id, d.endpoint_id, d.merchant_id, \
+             d.triggered_by, d.livemode, d.attempt_count, d.put_off_count, d.created_at, d.next_attempt_at, d.sequence, \
+             e.url, e.api_version, e.signature_profile, ",
+        );
+        query
+            .push(OPTIONS)
+            .push(
+                " FROM deliveries d JOIN webhook_endpoints e ON e.shard = d.shard AND e.id = d.endpoint_id \
+                 WHERE d.lease_token = ",
+            )
+            .push_bind(&lease.token)
+            .push(" AND ")
+            .push_shards("d.", self.conn.shards());
+        query.push_in("d.id", ids);
         query
             .push("), k AS MATERIALIZED (SELECT k.shard, k.endpoint_id, k.version, k.sealed, k.expires_at, ");
         push_bounds(&mut query, lease.now, &lease.token);
@@ -111,15 +123,9 @@ impl Tx {
             .push(") AND ")
             .push_shards("k.", self.conn.shards())
             .push(
-                ") SELECT d.id, d.event_id, d.endpoint_id, d.merchant_id, d.triggered_by, d.livemode, d.attempt_count, \
-                 d.put_off_count, d.created_at, e.url, e.api_version, e.signature_profile, v.body, v.request_id, \
-                 v.traceparent, k.version, k.sealed, k.expires_at, k.capped, k.own_max, k.merchants_max, \
-                 k.dispatch_share_percent, k.others, ",
-            )
-            .push(OPTIONS)
-            .push(
-                " FROM d JOIN webhook_endpoints e ON e.shard = d.shard AND e.id = d.endpoint_id \
-                 JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id \
+                ") SELECT d.*, v.body, v.request_id, v.traceparent, k.version, k.sealed, k.expires_at, k.capped, \
+                 k.own_max, k.merchants_max, k.dispatch_share_percent, k.others \
+                 FROM d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id \
                  LEFT JOIN k ON k.shard = d.shard AND k.endpoint_id = d.endpoint_id \
                  ORDER BY d.next_attempt_at, d.sequence, d.id, k.version DESC",
             );

@@ -76,16 +76,14 @@ impl Tx {
     ) -> Result<()> {
         let endpoint = job.recovery.endpoint_id.as_str();
         let shard = Shard::of(&job.tenant.merchant_id);
-        let last =
-            "SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE shard = $1 AND endpoint_id = $2";
-        let last: i64 = query(last).binds((shard, endpoint)).read_one(&mut self.conn).await?;
+        let places = self.recovered_places(shard, endpoint, missing.len()).await?;
         let mut query = Query::new(
             "INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
              triggered_by, status, attempt_count, next_attempt_at, created_at, updated_at, created_sequence, \
              recovery_id) ",
         );
         let mut between = "VALUES (";
-        for ((id, missed), place) in missing.iter().zip(last + 1..) {
+        for ((id, missed), place) in missing.iter().zip(places) {
             query.push(between).push_list([
                 Value::from(shard),
                 shard.into(),
@@ -110,5 +108,21 @@ impl Tx {
         query.push(")");
         query.write(&mut self.conn).await?;
         Ok(())
+    }
+}
+
+impl Tx {
+    /// The places in the endpoint's list of so many more deliveries. They come from where those of all its new
+    /// deliveries come from (`Dialect::new_delivery`), or two deliveries would get one place.
+    async fn recovered_places(&mut self, shard: Shard, endpoint: &str, count: usize) -> Result<Vec<i64>> {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        if self.conn.dialect().shards_apart {
+            let next = "SELECT nextval('operator_deliveries') FROM generate_series(1, $1)";
+            return Ok(query(next).bind(count).read(&mut self.conn).await?);
+        }
+        let last =
+            "SELECT COALESCE(MAX(created_sequence), 0) FROM deliveries WHERE shard = $1 AND endpoint_id = $2";
+        let last: i64 = query(last).binds((shard, endpoint)).read_one(&mut self.conn).await?;
+        Ok((last + 1..=last + count).collect())
     }
 }

@@ -15,6 +15,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::{Shard, ShardSet};
 use crate::sql::event::streams::waits_under;
+use crate::sql::transaction::counter::Counter;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
@@ -49,7 +50,13 @@ static STREAMS: Table = Table {
     touches: Touches::Each("stream"),
     columns: columns!(into "INSERT INTO streams (shard, merchant_id, livemode, last_sequence, last_created_at)";
         Shard, Text, Bool, Int, Int, Int),
-    form: Form::Select("v.column1, v.column2, v.column3, v.column4, v.column5"),
+    form: Form::Counter(Counter {
+        select: "v.column1, v.column2, v.column3, v.column4, v.column5",
+        update: "UPDATE streams SET last_sequence = v.column4, last_created_at = v.column5",
+        moves: "WHERE streams.shard = v.column1 AND streams.merchant_id = v.column2 AND streams.livemode = v.column3 \
+            AND streams.last_sequence = v.column6",
+        begins: "WHERE v.column6 = 0 ON CONFLICT (shard, merchant_id, livemode) DO NOTHING",
+    }),
     rest: "WHERE v.column6 = COALESCE((SELECT s.last_sequence FROM streams s \
              WHERE s.shard = v.column1 AND s.merchant_id = v.column2 AND s.livemode = v.column3), 0) \
          ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET last_sequence = excluded.last_sequence, \

@@ -8,12 +8,14 @@
 //! The rows of an event are named one by one, never by a condition that a planner could answer by scanning a whole
 //! table.
 
+use std::collections::HashMap;
+
 use authority_domain::id::{EventId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::driver::{Query, Row, query};
+use crate::driver::{Query, query};
 use crate::sql::across::Across;
 use crate::sql::order::story::with_operator;
 use crate::sql::transaction::Tx;
@@ -49,30 +51,35 @@ impl Tx {
 
     /// The oldest `limit` events of a stream, oldest first.
     pub async fn retention_oldest(&mut self, tenant: &Tenant, limit: i64) -> Result<Vec<OldEvent>> {
-        let shards = with_operator(tenant);
-        let mut query = query(
-            "SELECT v.sequence, v.id, v.created_at, \
-                 (SELECT CAST(COALESCE(SUM(d.attempt_count + 1), 0) AS BIGINT) FROM deliveries d WHERE ",
+        let oldest: Vec<(i64, String, i64)> = query(
+            "SELECT sequence, id, created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
+             ORDER BY sequence LIMIT $4",
+        )
+        .bind_tenant(tenant)
+        .bind(limit)
+        .read(&mut self.conn)
+        .await?;
+        if oldest.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids: Vec<String> = oldest.iter().map(|(_, id, _)| id.clone()).collect();
+        let mut deliveries = Query::new(
+            "SELECT event_id, CAST(SUM(attempt_count + 1) AS BIGINT), COUNT(CASE WHEN status = 'pending' THEN 1 END) \
+             FROM deliveries WHERE ",
         );
-        query
-            .push_shards("d.", shards)
-            .push(" AND d.event_id = v.id) AS rows_of_it, (SELECT COUNT(*) FROM deliveries d WHERE ");
-        query.push_shards("d.", shards).push(
-            " AND d.event_id = v.id AND d.status = 'pending') AS pending \
-             FROM (SELECT sequence, id, created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
-                   ORDER BY sequence LIMIT $4) AS v ORDER BY v.sequence",
-        );
-        let rows = query.bind_tenant(tenant).bind(limit).read::<Row>(&mut self.conn).await?;
-        let old = |row: &Row| {
-            Ok(OldEvent {
-                sequence: row.get("sequence")?,
-                id: EventId::from_store(row.get("id")?),
-                created_at: row.time("created_at")?,
-                rows: row.get("rows_of_it")?,
-                pending: row.get::<i64>("pending")? > 0,
-            })
+        deliveries
+            .push_shards("", with_operator(tenant))
+            .push_in("event_id", &ids)
+            .push(" GROUP BY event_id");
+        let deliveries: Vec<(String, i64, i64)> = deliveries.read(&mut self.conn).await?;
+        let deliveries: HashMap<String, (i64, i64)> =
+            deliveries.into_iter().map(|(id, rows, pending)| (id, (rows, pending))).collect();
+        let old = |(sequence, id, created_at): (i64, String, i64)| {
+            let (rows, pending) = deliveries.get(&id).copied().unwrap_or_default();
+            let created_at = Timestamp::from_ms(created_at);
+            OldEvent { sequence, id: EventId::from_store(id), created_at, rows, pending: pending > 0 }
         };
-        rows.iter().map(old).collect()
+        Ok(oldest.into_iter().map(old).collect())
     }
 
     /// Removes the events of a stream up to `through` with everything that belongs to them, if all of them were

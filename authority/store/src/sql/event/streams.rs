@@ -52,19 +52,27 @@ impl Tx {
         now: Timestamp,
     ) -> Result<HashMap<Tenant, Stream>> {
         let dispatch = self.job.dispatch.clone().filter(|dispatch| dispatch.slots.has_room());
-        let query = question(tenants, dispatch.as_deref().map(|dispatch| (dispatch, now)));
+        let reached_by = dispatch.as_deref().map(|dispatch| (dispatch, now));
         let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
-        let rows = query.about(&about).read::<Row>(&mut self.conn).await?;
+        let apart = self.conn.dialect().shards_apart;
+        let whose = if apart { Whose::Tenants } else { Whose::Everybody };
+        let rows = question(tenants, reached_by, whose).about(&about).read::<Row>(&mut self.conn).await?;
+        let of_platform = match apart {
+            true => question(&[], reached_by, Whose::Platform).about(&[]).read::<Row>(&mut self.conn).await?,
+            false => Vec::new(),
+        };
         let mut streams = HashMap::new();
         for rows in rows.chunk_by(same_stream) {
             let Some(first) = rows.first() else { continue };
             let tenant =
                 Tenant { merchant_id: MerchantId::from_store(first.get(0)?), livemode: first.get(1)? };
+            let mut subscribed = subscribers(rows, &tenant, dispatch.as_deref(), now)?;
+            subscribed.extend(subscribers(&of_platform, &tenant, dispatch.as_deref(), now)?);
             let stream = Stream {
                 last_sequence: first.get(2)?,
                 last_created_at: first.get(3)?,
                 active_shares: first.get("active_shares")?,
-                subscribers: subscribers(rows, &tenant, dispatch.as_deref(), now)?,
+                subscribers: subscribed,
             };
             streams.insert(tenant, stream);
         }
@@ -72,10 +80,24 @@ impl Tx {
     }
 }
 
+/// Whose endpoints are asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// Those of the streams and the platform's.
+    Everybody,
+    /// Those of the streams.
+    Tenants,
+    /// The platform's, which are in a shard of their own.
+    Platform,
+}
+
 /// The query for these streams; with a dispatcher and a time, it also reads how the dispatcher reaches their
 /// endpoints then.
-fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)>) -> Query<'static> {
-    let operator = Tenant::operator();
+fn question(
+    tenants: &[&Tenant],
+    reached_by: Option<(&DispatchHandle, Timestamp)>,
+    whose: Whose,
+) -> Query<'static> {
     let mut query = Query::new(
         "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
          s.active_shares",
@@ -105,23 +127,7 @@ fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)
             .push_bind(now)
             .push(")) AS behind");
     }
-    // A join: SQLite answers IN over a list of rows by walking the whole table.
-    query.push(" FROM (SELECT DISTINCT column1, column2, column3 FROM (VALUES ");
-    let mut between = "(CAST(";
-    for tenant in padded(tenants) {
-        query.push(between).push_bind(tenant.merchant_id.as_str().to_owned());
-        query.push(" AS TEXT), CAST(").push_bind(tenant.livemode).push(" AS BOOLEAN), CAST(");
-        query.push_bind(Shard::of(&tenant.merchant_id)).push(" AS SMALLINT))");
-        between = ", (CAST(";
-    }
-    query
-        .push(
-            ") AS v) AS t JOIN streams s ON s.shard = t.column3 AND s.merchant_id = t.column1 AND s.livemode = t.column2 \
-             LEFT JOIN webhook_endpoints e \
-             ON (e.shard = s.shard AND e.merchant_id = s.merchant_id AND e.livemode = s.livemode OR ",
-        )
-        .push_tenant("e.", &operator)
-        .push(") AND e.deleted_at IS NULL AND e.status = 'enabled'");
+    push_endpoints(&mut query, tenants, whose);
     if let Some(now) = reached_by.map(|(_, at)| at.as_ms()) {
         query
             .push(" LEFT JOIN merchants m ON m.id = e.merchant_id")
@@ -134,6 +140,38 @@ fn question(tenants: &[&Tenant], reached_by: Option<(&DispatchHandle, Timestamp)
         query.push(", k.version DESC");
     }
     query
+}
+
+/// Adds the streams `s` and the endpoints `e` that get their events.
+fn push_endpoints(query: &mut Query<'_>, tenants: &[&Tenant], whose: Whose) {
+    const USABLE: &str = " AND e.deleted_at IS NULL AND e.status = 'enabled'";
+    let operator = Tenant::operator();
+    if whose == Whose::Platform {
+        query.push(
+            " FROM (SELECT '' AS merchant_id, FALSE AS livemode, 0 AS last_sequence, 0 AS last_created_at, \
+             0 AS active_shares) AS s JOIN webhook_endpoints e ON ",
+        );
+        query.push_tenant("e.", &operator).push(USABLE);
+        return;
+    }
+    // A join: SQLite answers IN over a list of rows by walking the whole table.
+    query.push(" FROM (SELECT DISTINCT column1, column2, column3 FROM (VALUES ");
+    let mut between = "(CAST(";
+    for tenant in padded(tenants) {
+        query.push(between).push_bind(tenant.merchant_id.as_str().to_owned());
+        query.push(" AS TEXT), CAST(").push_bind(tenant.livemode).push(" AS BOOLEAN), CAST(");
+        query.push_bind(Shard::of(&tenant.merchant_id)).push(" AS SMALLINT))");
+        between = ", (CAST(";
+    }
+    query.push(
+        ") AS v) AS t JOIN streams s ON s.shard = t.column3 AND s.merchant_id = t.column1 AND s.livemode = t.column2 \
+         LEFT JOIN webhook_endpoints e \
+         ON (e.shard = s.shard AND e.merchant_id = s.merchant_id AND e.livemode = s.livemode",
+    );
+    if whose == Whose::Everybody {
+        query.push(" OR ").push_tenant("e.", &operator);
+    }
+    query.push(")").push(USABLE);
 }
 
 /// Whether two rows are about one stream.

@@ -135,15 +135,16 @@ impl Tx {
             return Ok(Vec::new());
         }
         let mut query = Query::new(
-            "SELECT d.event_id, d.endpoint_id, d.merchant_id = e.merchant_id AND d.livemode = e.livemode \
-                 AND d.sequence = e.sequence AND d.event_type = e.type AS agrees \
-             FROM deliveries d JOIN events e ON e.shard = d.event_shard AND e.id = d.event_id \
-             WHERE d.triggered_by = 'event' AND d.merchant_id <> ",
+            "WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE triggered_by = 'event' AND merchant_id <> ",
         );
         // The platform's own endpoint is outside every stream.
         query.push_bind(Tenant::operator().merchant_id.to_string()).push(" AND ");
-        query.push_shard("d.", Shard::of(&tenant.merchant_id)).push(" AND d.event_id IN (");
-        query.push_list(events.iter().map(EventId::as_str)).push(")");
+        query.push_shard("", Shard::of(&tenant.merchant_id)).push(" AND event_id IN (");
+        query.push_list(events.iter().map(EventId::as_str)).push(
+            ")) SELECT d.event_id, d.endpoint_id, d.merchant_id = e.merchant_id AND d.livemode = e.livemode \
+                 AND d.sequence = e.sequence AND d.event_type = e.type AS agrees \
+             FROM d JOIN events e ON e.shard = d.event_shard AND e.id = d.event_id",
+        );
         let rows = query.read::<Row>(&mut self.conn).await?;
         let delivery = |row: &Row| {
             Ok(EventDelivery {

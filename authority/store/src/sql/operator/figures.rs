@@ -32,11 +32,11 @@ impl Tx {
         let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
         query.push(
             " SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
-                 MIN(first_due) AS oldest, \
-                 (SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL AND lease_until >= $1) AS leased \
-             FROM (SELECT ",
+                 MIN(first_due) AS oldest, MAX(l.leased) AS leased \
+             FROM (SELECT COUNT(*) AS leased FROM deliveries WHERE lease_token IS NOT NULL AND lease_until >= $1) AS l \
+             LEFT JOIN (SELECT ",
         );
-        query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted");
+        query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted ON TRUE");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
         let oldest = row.optional_time("oldest")?;
         Ok(QueueFigures {

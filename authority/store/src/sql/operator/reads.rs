@@ -140,9 +140,9 @@ impl Tx {
 
     /// One delivery, of any owner.
     pub async fn delivery_find(&mut self, id: &DeliveryId) -> Result<Option<FoundDelivery>> {
-        let mut query = Query::new(DELIVERY_COLUMNS);
-        query.push("deliveries d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id WHERE ");
-        query.push_shards("d.", self.conn.shards()).push(" AND d.id = ").push_bind(id.as_str());
+        let mut query = Query::new("WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str()).push(") ");
+        query.push(DELIVERY_COLUMNS).push("d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id");
         query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(found).transpose()
     }
 

@@ -166,19 +166,25 @@ impl Tx {
     /// The merchants that have pending orders and limit how long an order may be pending.
     pub async fn pending_limits(&mut self) -> Result<Vec<PendingLimit>> {
         // One index step for each merchant with pending orders, which are few, however many merchants set a limit.
-        let rows = Query::across(
-            Across::Due,
-            "WITH RECURSIVE waiting (merchant_id) AS ( \
-                 SELECT MIN(merchant_id) FROM orders WHERE status = 'pending' \
-                 UNION ALL \
-                 SELECT (SELECT MIN(o.merchant_id) FROM orders o \
-                         WHERE o.status = 'pending' AND o.merchant_id > waiting.merchant_id) \
-                 FROM waiting WHERE waiting.merchant_id IS NOT NULL) \
-             SELECT m.id, m.pending_order_ttl_hours FROM waiting CROSS JOIN merchants m \
+        let waiting = match self.conn.dialect().shards_apart {
+            true => {
+                "WITH waiting (merchant_id) AS (SELECT DISTINCT merchant_id FROM orders WHERE status = 'pending')"
+            }
+            false => {
+                "WITH RECURSIVE waiting (merchant_id) AS ( \
+                     SELECT MIN(merchant_id) FROM orders WHERE status = 'pending' \
+                     UNION ALL \
+                     SELECT (SELECT MIN(o.merchant_id) FROM orders o \
+                             WHERE o.status = 'pending' AND o.merchant_id > waiting.merchant_id) \
+                     FROM waiting WHERE waiting.merchant_id IS NOT NULL)"
+            }
+        };
+        let mut query = Query::across(Across::Due, waiting);
+        query.push(
+            " SELECT m.id, m.pending_order_ttl_hours FROM waiting CROSS JOIN merchants m \
              WHERE m.id = waiting.merchant_id AND m.pending_order_ttl_hours IS NOT NULL ORDER BY m.id",
-        )
-        .read::<Row>(&mut self.conn)
-        .await?;
+        );
+        let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter()
             .map(|row| {
                 let merchant_id = MerchantId::from_store(row.get("id")?);

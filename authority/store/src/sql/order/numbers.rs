@@ -8,6 +8,7 @@ use crate::driver::query;
 use crate::shards::Shard;
 use crate::sql::order::order_key;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::counter::Counter;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// The first generated number is one above this (contract 1.1).
@@ -19,7 +20,13 @@ static ORDER_COUNTERS: Table = Table {
     touches: Touches::Each("counter of orders"),
     columns: columns!(into "INSERT INTO order_counters (shard, merchant_id, livemode, last_number)";
         Shard, Text, Bool, Int, Int),
-    form: Form::Select("v.column1, v.column2, v.column3, v.column4"),
+    form: Form::Counter(Counter {
+        select: "v.column1, v.column2, v.column3, v.column4",
+        update: "UPDATE order_counters SET last_number = v.column4",
+        moves: "WHERE order_counters.shard = v.column1 AND order_counters.merchant_id = v.column2 \
+            AND order_counters.livemode = v.column3 AND order_counters.last_number = v.column5",
+        begins: "WHERE v.column5 = 100000 ON CONFLICT (shard, merchant_id, livemode) DO NOTHING",
+    }),
     rest: "WHERE v.column5 = COALESCE((SELECT c.last_number FROM order_counters c \
              WHERE c.shard = v.column1 AND c.merchant_id = v.column2 AND c.livemode = v.column3), 100000) \
          ON CONFLICT (shard, merchant_id, livemode) DO UPDATE SET last_number = excluded.last_number",

@@ -76,11 +76,13 @@ impl Tx {
         }
         let events: Vec<String> = events.iter().map(EventId::to_string).collect();
         let mut query = Query::new(DELIVERY_COLUMNS);
-        query.push("deliveries d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id WHERE ");
-        query.push_shards("d.", with_operator(tenant));
-        query.push_in("d.event_id", &events);
+        query.push("(SELECT * FROM deliveries WHERE ").push_shards("", with_operator(tenant));
+        query.push_in("event_id", &events);
         // Not by the id alone: SQLite would walk the primary key of all deliveries, whose order that is.
-        query.push(" ORDER BY d.created_at DESC, d.id DESC LIMIT ").push_bind(limit);
+        query.push(" ORDER BY created_at DESC, id DESC LIMIT ").push_bind(limit);
+        query.push(
+            ") AS d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id ORDER BY d.created_at DESC, d.id DESC",
+        );
         query.read::<Row>(&mut self.conn).await?.iter().map(found).collect()
     }
 

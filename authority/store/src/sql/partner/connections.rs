@@ -147,35 +147,53 @@ impl Tx {
         let ConnectionState::Revoked { at, .. } = &connection.state else {
             return Err(StoreError::Broken("the connection was not ended".to_owned()));
         };
-        Query::across(
-            Across::Partners,
+        let shares_to_end = !self.connections_with_shares(&[connection.id.to_string()]).await?.is_empty();
+        query(
             "UPDATE partner_connections SET status = 'revoked', revoked_at = $3, \
-                 resource_version = $4, updated_at = $5, shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
-                     WHERE s.connection_id = $1 AND s.status = 'active') \
+                 resource_version = $4, updated_at = $5, shares_to_end = $6 \
              WHERE id = $1 AND livemode = $2 AND status <> 'revoked' AND resource_version = $4 - 1",
         )
         .binds((connection.id.as_str(), connection.livemode, at.as_ms(), connection.resource_version))
-        .bind(connection.updated_at.as_ms())
+        .binds((connection.updated_at.as_ms(), shares_to_end))
         .write_one(&mut self.conn, "connection")
         .await
+    }
+
+    /// Those of these connections on which orders are shared. Citus does not let the update itself ask.
+    async fn connections_with_shares(&mut self, ids: &[String]) -> Result<Vec<String>> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let active = "SELECT DISTINCT connection_id FROM order_shares WHERE status = 'active'";
+        let mut query = Query::across(Across::Partners, active);
+        query.push_in("connection_id", ids);
+        Ok(query.read(&mut self.conn).await?)
     }
 
     /// Ends all connections of a merchant in both modes, including those that were not accepted yet; returns how
     /// many.
     pub async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64> {
         self.need_turns(ShardSet::ALL)?;
-        Ok(Query::across(
-            Across::Partners,
-            "UPDATE partner_connections SET status = 'revoked', revoked_at = $2, updated_at = $2, \
-                 resource_version = resource_version + 1, \
-                 shares_to_end = EXISTS (SELECT 1 FROM order_shares s \
-                     WHERE s.connection_id = partner_connections.id AND s.status = 'active') \
-             WHERE (status = 'accepted' OR status = 'invited' AND invite_expires_at > $2) AND id IN ( \
-                 SELECT connection_id FROM partner_connection_sides WHERE merchant_id = $1)",
-        )
-        .binds((merchant.as_str(), now.as_ms()))
-        .write(&mut self.conn)
-        .await?)
+        let of_merchant: Vec<String> =
+            query("SELECT connection_id FROM partner_connection_sides WHERE merchant_id = $1")
+                .bind(merchant.as_str())
+                .read(&mut self.conn)
+                .await?;
+        let shared = self.connections_with_shares(&of_merchant).await?;
+        let mut ended = 0;
+        let (with, without): (Vec<String>, _) = of_merchant.into_iter().partition(|id| shared.contains(id));
+        for (ids, shares_to_end) in
+            [(with, true), (without, false)].into_iter().filter(|(ids, _)| !ids.is_empty())
+        {
+            let mut query = query(
+                "UPDATE partner_connections SET status = 'revoked', revoked_at = $1, updated_at = $1, \
+                     resource_version = resource_version + 1, shares_to_end = $2 \
+                 WHERE (status = 'accepted' OR status = 'invited' AND invite_expires_at > $1)",
+            );
+            query.push_in("id", &ids);
+            ended += query.binds((now.as_ms(), shares_to_end)).write(&mut self.conn).await?;
+        }
+        Ok(ended)
     }
 
     /// Up to `limit` connections that were ended and have shares without their last events.
@@ -203,8 +221,8 @@ impl Tx {
     async fn add_side(&mut self, connection: &PartnerConnection, side: &ConnectionSide) -> Result<()> {
         query(
             "INSERT INTO partner_connection_sides (merchant_id, livemode, position, connection_id, label) \
-             VALUES ($1, $2, (SELECT COALESCE(MAX(position), 0) + 1 FROM partner_connection_sides \
-                 WHERE merchant_id = $1 AND livemode = $2), $3, $4)",
+             SELECT $1, $2, COALESCE(MAX(position), 0) + 1, $3, $4 FROM partner_connection_sides \
+             WHERE merchant_id = $1 AND livemode = $2",
         )
         .binds((side.merchant.id.as_str(), connection.livemode, connection.id.as_str()))
         .bind(side.label.as_deref())

@@ -166,25 +166,29 @@ impl Tx {
     ) -> Result<Vec<(Tenant, Refund)>> {
         // From a merchant with open refunds of test mode to the next one whose refunds move, and so on: as many index
         // steps as there are merchants of the kind that fewer are of.
-        let rows = Query::across(
-            Across::Due,
-            "WITH RECURSIVE moving (id) AS ( \
-                 SELECT (SELECT MIN(m.id) FROM merchants m WHERE m.sandbox_auto_advance = TRUE AND m.id >= ( \
-                         SELECT MIN(n.merchant_id) FROM refunds n \
-                         WHERE n.status NOT IN ('completed', 'failed') AND n.livemode = FALSE)) \
-                 UNION ALL \
-                 SELECT (SELECT MIN(m.id) FROM merchants m WHERE m.sandbox_auto_advance = TRUE AND m.id >= ( \
-                         SELECT MIN(n.merchant_id) FROM refunds n \
-                         WHERE n.status NOT IN ('completed', 'failed') AND n.livemode = FALSE \
-                             AND n.merchant_id > moving.id)) \
-                 FROM moving WHERE moving.id IS NOT NULL) \
-             SELECT r.merchant_id, r.livemode, r.body FROM moving CROSS JOIN refunds r \
+        let moving = match self.conn.dialect().shards_apart {
+            true => "WITH moving (id) AS (SELECT id FROM merchants WHERE sandbox_auto_advance = TRUE)",
+            false => {
+                "WITH RECURSIVE moving (id) AS ( \
+                     SELECT (SELECT MIN(m.id) FROM merchants m WHERE m.sandbox_auto_advance = TRUE AND m.id >= ( \
+                             SELECT MIN(n.merchant_id) FROM refunds n \
+                             WHERE n.status NOT IN ('completed', 'failed') AND n.livemode = FALSE)) \
+                     UNION ALL \
+                     SELECT (SELECT MIN(m.id) FROM merchants m WHERE m.sandbox_auto_advance = TRUE AND m.id >= ( \
+                             SELECT MIN(n.merchant_id) FROM refunds n \
+                             WHERE n.status NOT IN ('completed', 'failed') AND n.livemode = FALSE \
+                                 AND n.merchant_id > moving.id)) \
+                     FROM moving WHERE moving.id IS NOT NULL)"
+            }
+        };
+        let mut query = Query::across(Across::Due, moving);
+        query.push(
+            " SELECT r.merchant_id, r.livemode, r.body FROM moving CROSS JOIN refunds r \
              WHERE r.merchant_id = moving.id AND r.status NOT IN ('completed', 'failed') AND r.livemode = FALSE \
                  AND r.id > $1 ORDER BY r.id LIMIT $2",
-        )
-        .binds((after.map_or("", RefundId::as_str), limit))
-        .read::<Row>(&mut self.conn)
-        .await?;
+        );
+        let query = query.binds((after.map_or("", RefundId::as_str), limit));
+        let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter().map(|row| Ok((row.tenant()?, row.record("body")?))).collect()
     }
 

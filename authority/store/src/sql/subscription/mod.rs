@@ -107,7 +107,8 @@ impl Tx {
         };
         query.push(upsert!("shard, id":
             status, customer_reference, resource_version, body, period_anchor; newer!("subscriptions")));
-        query.write_one(&mut self.conn, "subscription").await
+        query.push(" RETURNING id");
+        query.write_one_returned(&mut self.conn, "subscription").await
     }
 
     /// Stores the terms of an open checkout beside its record.

@@ -7,6 +7,7 @@
 
 pub(crate) mod bodies;
 pub(crate) mod columns;
+pub(crate) mod counter;
 pub(crate) mod first_reads;
 pub(crate) mod look_ahead;
 pub(crate) mod lookup_kinds;

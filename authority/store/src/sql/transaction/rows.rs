@@ -9,6 +9,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use super::counter::Counter;
 use crate::driver::{Dialect, Kind, Value};
 
 /// How many rows a write must touch.
@@ -62,7 +63,7 @@ pub(crate) struct Table {
     pub(crate) columns: Columns,
     pub(crate) form: Form,
     /// The end of the statement: `ON CONFLICT …` with [`Form::Insert`], `WHERE … ON CONFLICT …` with
-    /// [`Form::Select`], `WHERE …` with [`Form::Update`].
+    /// [`Form::Counter`], `WHERE …` with [`Form::Update`].
     pub(crate) rest: &'static str,
     /// How rows with the same key are combined in one statement.
     pub(crate) together: Together,
@@ -142,12 +143,12 @@ pub(crate) use {columns, kinds, newer, row, upsert};
 pub(crate) enum Form {
     /// Inserts them as they are.
     Insert,
-    /// Inserts these expressions for each.
-    Select(&'static str),
-    /// The same with expressions that the databases have for themselves.
+    /// Inserts for each the expressions that the databases have for themselves.
     SelectIn(fn(&'static Dialect) -> &'static str),
     /// Updates the rows of the table that match them.
     Update,
+    /// Inserts, or moves on, counters that are still as they were read.
+    Counter(Counter),
 }
 
 impl Form {
@@ -155,7 +156,7 @@ impl Form {
     pub(crate) fn select(self, dialect: &'static Dialect) -> Option<&'static str> {
         match self {
             Self::Insert | Self::Update => None,
-            Self::Select(select) => Some(select),
+            Self::Counter(Counter { select, .. }) => Some(select),
             Self::SelectIn(select) => Some(select(dialect)),
         }
     }

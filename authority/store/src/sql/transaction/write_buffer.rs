@@ -214,10 +214,15 @@ impl Query<'_> {
     /// If it touched none, the previous version is not the one that was read, or the row is another tenant's, and the
     /// transaction cannot continue.
     pub(crate) async fn write_one(self, conn: &mut BufferedConnection, what: &str) -> Result<()> {
-        if self.write(conn).await? == 1 {
-            return Ok(());
-        }
-        Err(StoreError::Broken(format!("the {what}: expected one row, found a version or tenant mismatch")))
+        let written = self.write(conn).await?;
+        one_row(written == 1, what)
+    }
+
+    /// The same for a statement that returns what it wrote, one column: an upsert of selected rows, of which Citus
+    /// counts those too that it left as they were.
+    pub(crate) async fn write_one_returned(self, conn: &mut BufferedConnection, what: &str) -> Result<()> {
+        let written: Vec<String> = self.write_returning(conn).await?;
+        one_row(written.len() == 1, what)
     }
 
     /// Writes; returns the rows that the statement returns.
@@ -228,4 +233,11 @@ impl Query<'_> {
         conn.before_writing().await?;
         conn.raw.all(self).await
     }
+}
+
+fn one_row(written: bool, what: &str) -> Result<()> {
+    if written {
+        return Ok(());
+    }
+    Err(StoreError::Broken(format!("the {what}: expected one row, found a version or tenant mismatch")))
 }

@@ -81,11 +81,23 @@ macro_rules! job {
 }
 pub(crate) use job;
 
-/// Makes a test of every case for one database. A case that is not listed here is an unused function, which the
-/// compiler reports.
+/// Runs a case beside no other one in its thread, as a test does.
+pub(crate) fn alone(case: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(2).enable_all().build().unwrap().block_on(case);
+}
+
+/// Makes a test of every case for one database, or a list of all cases with their names. A case that is not listed here
+/// is an unused function, which the compiler reports.
 macro_rules! conformance {
     ($database:ty) => {
-        $crate::cases::conformance!(@cases $database;
+        $crate::cases::conformance!(@all tests $database);
+    };
+    (list $database:ty) => {
+        $crate::cases::conformance!(@all list $database)
+    };
+    (@all $form:ident $database:ty) => {
+        $crate::cases::conformance! { @$form $database;
             audit: every_write_of_an_operator_is_kept, a_commit_tells_what_it_wrote;
             cancelling: gone_disables_and_cancels_what_waits,
                 what_comes_back_to_a_disabled_endpoint_is_cancelled,
@@ -193,9 +205,15 @@ macro_rules! conformance {
                 a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,
                 a_caller_that_hangs_up_does_not_stop_its_work, callers_that_hang_up_at_random_lose_nothing,
                 a_reading_job_cannot_write, closing_finishes_what_was_submitted;
-        );
+        }
     };
-    (@cases $database:ty; $($module:ident: $($case:ident),+;)+) => {
+    (@list $database:ty; $($module:ident: $($case:ident),+;)+) => {
+        vec![$($((concat!(stringify!($module), "::", stringify!($case)), (|| $crate::cases::alone(async {
+            let database = <$database>::migrated().await;
+            $crate::cases::$module::$case(&database).await;
+        })) as fn())),+),+]
+    };
+    (@tests $database:ty; $($module:ident: $($case:ident),+;)+) => {
         $(mod $module {
             use super::*;
             $(

@@ -30,6 +30,15 @@ async fn an_empty_database_is_migrated_only_when_asked() {
     Store::open(&url, Access::Exclusive).await.unwrap().close().await;
 }
 
+#[tokio::test]
+async fn a_server_without_citus_is_not_distributed() {
+    let database = PostgresDatabase::start().await;
+    let refused = Store::distribute(&database.url()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotDistributable(_)), "{refused:?}");
+    assert!(refused.to_string().contains("Citus") && !refused.to_string().contains('\n'), "{refused}");
+    assert_eq!(database.number("SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'").await, 0);
+}
+
 /// What one instance holds is not another's to give back, however often it is started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_starting_instance_leaves_the_leases_of_others_alone() {

@@ -23,6 +23,15 @@ async fn a_second_server_is_refused_until_the_first_is_gone() {
 }
 
 #[tokio::test]
+async fn a_file_is_not_distributed() {
+    let database = SqliteFile::start().await;
+    let refused = Store::distribute(&database.url()).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotDistributable(_)), "{refused:?}");
+    assert!(refused.to_string().contains("SQLite") && !refused.to_string().contains('\n'), "{refused}");
+    assert!(!database.path().exists());
+}
+
+#[tokio::test]
 async fn the_files_are_their_owners_alone() {
     let database = SqliteFile::start().await;
     let shop = Shop::open(&database).await;
