@@ -2,7 +2,7 @@
 //! the form of the request.
 //!
 //! A request comes with its [`Operation`] (see [`super::routes`]). `merchant` and `operator` run the checks that
-//! all operations share (rows 3 to 11), call the handler's function with the result, and have [`super::reply`] turn its
+//! all operations share (rows 3 to 11), call the handler's function with the result, and have `reply.rs` turn its
 //! answer into a response. Checks that depend on a stored record (rows 12 to 16) happen in the use case, inside its
 //! transaction.
 
