@@ -185,13 +185,14 @@ impl Tx {
         for (ids, shares_to_end) in
             [(with, true), (without, false)].into_iter().filter(|(ids, _)| !ids.is_empty())
         {
-            let mut query = query(
-                "UPDATE partner_connections SET status = 'revoked', revoked_at = $1, updated_at = $1, \
-                     resource_version = resource_version + 1, shares_to_end = $2 \
-                 WHERE (status = 'accepted' OR status = 'invited' AND invite_expires_at > $1)",
-            );
-            query.push_in("id", &ids);
-            ended += query.binds((now.as_ms(), shares_to_end)).write(&mut self.conn).await?;
+            let mut query = Query::new("UPDATE partner_connections SET status = 'revoked', revoked_at = ");
+            query.push_bind(now.as_ms()).push(", updated_at = ").push_bind(now.as_ms());
+            query
+                .push(", resource_version = resource_version + 1, shares_to_end = ")
+                .push_bind(shares_to_end);
+            query.push(" WHERE (status = 'accepted' OR status = 'invited' AND invite_expires_at > ");
+            query.push_bind(now.as_ms()).push(")").push_in("id", &ids);
+            ended += query.write(&mut self.conn).await?;
         }
         Ok(ended)
     }
