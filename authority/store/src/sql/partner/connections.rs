@@ -174,22 +174,19 @@ impl Tx {
     /// many.
     pub async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64> {
         self.need_turns(ShardSet::ALL)?;
-        let of_merchant: Vec<String> =
-            query("SELECT connection_id FROM partner_connection_sides WHERE merchant_id = $1")
-                .bind(merchant.as_str())
-                .read(&mut self.conn)
-                .await?;
-        let shared = self.connections_with_shares(&of_merchant).await?;
+        let of = "SELECT connection_id FROM partner_connection_sides WHERE merchant_id = $1";
+        let of: Vec<String> = query(of).bind(merchant.as_str()).read(&mut self.conn).await?;
+        let shared = self.connections_with_shares(&of).await?;
         let mut ended = 0;
-        let (with, without): (Vec<String>, _) = of_merchant.into_iter().partition(|id| shared.contains(id));
-        for (ids, shares_to_end) in
-            [(with, true), (without, false)].into_iter().filter(|(ids, _)| !ids.is_empty())
-        {
+        let (with, without): (Vec<String>, _) = of.into_iter().partition(|id| shared.contains(id));
+        for (ids, shares_to_end) in [(with, true), (without, false)] {
+            if ids.is_empty() {
+                continue;
+            }
             let mut query = Query::new("UPDATE partner_connections SET status = 'revoked', revoked_at = ");
             query.push_bind(now.as_ms()).push(", updated_at = ").push_bind(now.as_ms());
-            query
-                .push(", resource_version = resource_version + 1, shares_to_end = ")
-                .push_bind(shares_to_end);
+            query.push(", resource_version = resource_version + 1, shares_to_end = ");
+            query.push_bind(shares_to_end);
             query.push(" WHERE (status = 'accepted' OR status = 'invited' AND invite_expires_at > ");
             query.push_bind(now.as_ms()).push(")").push_in("id", &ids);
             ended += query.write(&mut self.conn).await?;
