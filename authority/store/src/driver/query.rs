@@ -12,7 +12,9 @@ use crate::shards::{Shard, ShardSet};
 use crate::sql::across::Across;
 
 /// A statement: a text with `$1, $2, …`, for which values are bound in their order ([`Query::bind`]), or one that is
-/// put together from pieces of text and from values where they stand ([`Query::push`], [`Query::push_bind`]).
+/// put together from pieces of text and from values where they stand ([`Query::push`], [`Query::push_bind`]). Never
+/// both: SQLite takes the first values again where others stand between the characters. Shards alone may be in either;
+/// there they are no values.
 pub(crate) struct Query<'q> {
     text: Cow<'static, str>,
     /// The values of `$1, $2, …`.
@@ -139,6 +141,11 @@ impl<'q> Query<'q> {
 
     /// The statement as a database takes it.
     pub(crate) fn written<D: Target>(self) -> Result<(SqlStr, Option<D::Arguments>), Error> {
+        debug_assert!(
+            self.values.is_empty() || self.places.iter().all(|(_, place)| matches!(place, Place::Shards(_))),
+            "a text that numbers its values has others in it: {}",
+            self.text
+        );
         let mut written = Statement::<D>::default();
         for value in self.values {
             written.add(value)?;

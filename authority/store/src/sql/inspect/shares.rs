@@ -1,5 +1,7 @@
 //! Shares with the data that their copies are compared with, for the audit.
 
+use std::collections::HashSet;
+
 use authority_domain::invariants::StoredShare;
 use authority_domain::partner::share::ShareStatus;
 use authority_domain::tenant::Tenant;
@@ -9,6 +11,9 @@ use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::transaction::write_buffer::BufferedConnection;
+
+/// Shares that are looked up in a stream at a time.
+const AT_A_TIME: i64 = 500;
 
 /// The shares with these ids by which the tenant sees orders, in any order.
 pub(crate) async fn shares(
@@ -66,17 +71,29 @@ pub(crate) async fn untold(
     made_after: i64,
     limit: i64,
 ) -> Result<Vec<String>> {
-    Ok(Query::across(
-        Across::Partners,
-        "SELECT s.id FROM order_shares s WHERE s.partner_id = $2 AND s.livemode = $3 AND s.partner_sequence > $4 \
-             AND NOT EXISTS (SELECT 1 FROM events e WHERE e.shard = $1 AND e.merchant_id = s.partner_id AND e.livemode = s.livemode \
-                 AND e.resource_id = s.id) \
-         ORDER BY s.partner_sequence LIMIT $5",
-    )
-    .bind_tenant(tenant)
-    .binds((made_after, limit))
-    .read(conn)
-    .await?)
+    // Apart: the shares are in the shards of their owners, the events in the partner's.
+    let (mut untold, mut after) = (Vec::new(), made_after);
+    loop {
+        let shares: Vec<(String, i64)> = Query::across(
+            Across::Partners,
+            "SELECT id, partner_sequence FROM order_shares WHERE partner_id = $1 AND livemode = $2 \
+                 AND partner_sequence > $3 ORDER BY partner_sequence LIMIT $4",
+        )
+        .binds((tenant.merchant_id.as_str(), tenant.livemode, after, AT_A_TIME))
+        .read(conn)
+        .await?;
+        let Some((_, last)) = shares.last() else { return Ok(untold) };
+        after = *last;
+        let ids: Vec<String> = shares.into_iter().map(|(id, _)| id).collect();
+        let mut query = Query::new("SELECT DISTINCT resource_id FROM events WHERE ");
+        query.push_tenant("", tenant).push_in("resource_id", &ids);
+        let told: HashSet<String> = query.read::<String>(conn).await?.into_iter().collect();
+        let room = usize::try_from(limit).unwrap_or(usize::MAX) - untold.len();
+        untold.extend(ids.into_iter().filter(|id| !told.contains(id)).take(room));
+        if i64::try_from(untold.len()).is_ok_and(|found| found >= limit) {
+            return Ok(untold);
+        }
+    }
 }
 
 /// The number of active shares according to the tenant's stream, and the true number.
