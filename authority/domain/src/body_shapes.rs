@@ -72,7 +72,7 @@ fn of_merchants() -> Vec<Shape> {
         shape!("ReplayRequest", "", ReplayRequest::read(&body)),
         shape!("EndpointRequest", "WebhookEndpoint", EndpointRequest::read(&body, &rules, false)),
         shape!("EndpointPatch", "WebhookEndpoint", read_endpoint_patch(&body, &rules, false)),
-        shape!("EndpointTestRequest", "", EndpointTestRequest::read(Some(&body))),
+        shape!("EndpointTestRequest", "", EndpointTestRequest::read(&body)),
         shape!("RotationRequest", "", RotationRequest::read(&body)),
         shape!("RecoveryRequest", "EndpointRecovery", RecoveryRequest::read(&body)),
         shape!("CheckpointRequest", "Checkpoint", CheckpointRequest::read(&body)),

@@ -272,12 +272,11 @@ pub struct EndpointTestRequest {
 }
 
 impl EndpointTestRequest {
-    /// Reads the body; no body is an empty one.
+    /// Reads the body.
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: Option<&Value>) -> Result<Self, Refusal> {
-        let Some(body) = body else { return Ok(Self { message: None }) };
+    pub fn read(body: &Value) -> Result<Self, Refusal> {
         body::read(body, |m| Self { message: m.string("message", Text::line(1, 200)).optional() })
     }
 }

@@ -37,8 +37,7 @@ impl App {
         requested_by: &KeyId,
         id: Named<EndpointId>,
     ) -> Result<Answer, Refusal> {
-        let (requested_by, request) =
-            (requested_by.to_string(), EndpointTestRequest::read(Some(&mutation.body)));
+        let (requested_by, request) = (requested_by.to_string(), EndpointTestRequest::read(&mutation.body));
         mutation
             .for_holder(self, holder, async move |work, tenant| {
                 let endpoint = addressed(work.tx, &tenant, id).await?;
