@@ -9,6 +9,7 @@
 use worker::{Date, Env};
 
 use crate::binding;
+use crate::configuration::fixed_ms;
 
 /// The time, Unix milliseconds.
 pub(crate) fn now_ms(env: &Env) -> i64 {
@@ -28,35 +29,4 @@ pub(crate) fn set_ms(env: &Env) -> Option<i64> {
 /// The time by which the runtime rings its alarms, Unix milliseconds.
 pub(crate) fn runtime_ms() -> i64 {
     Date::now().as_millis().cast_signed()
-}
-
-/// Unix milliseconds that the variables `ENVIRONMENT` and `TEST_NOW` set the clock to; `None` leaves it alone.
-#[must_use]
-pub fn fixed_ms(environment: Option<&str>, test_now: Option<&str>) -> Option<i64> {
-    if environment != Some("test") {
-        return None;
-    }
-    test_now?.parse().ok().filter(|seconds: &i64| *seconds >= 0)?.checked_mul(1000)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_test_environment_may_set_the_clock() {
-        assert_eq!(fixed_ms(Some("test"), Some("1788264000")), Some(1_788_264_000_000));
-        for (environment, test_now) in [
-            (None, Some("1788264000")),
-            (Some("production"), Some("1788264000")),
-            (Some("Test"), Some("1788264000")),
-            (Some("test"), None),
-            (Some("test"), Some("soon")),
-            (Some("test"), Some("-1")),
-            (Some("test"), Some("9223372036854775807")),
-            (Some("test"), Some("18446744073709551615")),
-        ] {
-            assert_eq!(fixed_ms(environment, test_now), None, "{environment:?} {test_now:?}");
-        }
-    }
 }

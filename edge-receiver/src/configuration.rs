@@ -1,19 +1,10 @@
-//! The variables of the Worker, read and judged.
+//! What the variables of the Worker may say (`settings` reads them).
 //!
-//! A Worker has no start of its own, so they are read when the first delivery comes (`settings`). An unusable secret is
-//! not refused here, because verification has a code for it (contract 10.2); every other mistake names its variable for
-//! the log and never shows the value.
-
-use std::cell::RefCell;
-use std::rc::Rc;
+//! An unusable secret is not refused here, because verification has a code for it (contract 10.2); every other mistake
+//! names its variable for the log and never shows the value.
 
 use verify_core::Profile;
-use verify_core::verify::{Tolerance, Verifier};
-use worker::Env;
-use worker::js_sys::Object;
-
-use crate::binding::{self, WrongType};
-use crate::clock;
+use verify_core::verify::Tolerance;
 
 /// The secret that deliveries are signed with.
 pub const SIGNING_SECRET: &str = "SIGNING_SECRET";
@@ -47,71 +38,6 @@ pub enum Dedup {
     Inbox,
     /// Workers KV alone: best effort, for accounts without Durable Objects.
     Kv,
-}
-
-/// What a delivery needs of the Worker's variables, each as far as it can be used.
-pub(crate) struct Settings {
-    pub(crate) path: Result<String, InvalidVariable>,
-    pub(crate) verifier: Result<Verifier, InvalidVariable>,
-    /// The headers that are read. Those of the service when the variable cannot be used; then nothing is verified.
-    pub(crate) profile: Profile,
-    pub(crate) dedup: Result<Dedup, InvalidVariable>,
-    pub(crate) retention_seconds: Result<u32, InvalidVariable>,
-    /// The time that a test has set, Unix milliseconds.
-    pub(crate) fixed_ms: Option<i64>,
-}
-
-thread_local! {
-    static READ: RefCell<Option<(Env, Rc<Settings>)>> = const { RefCell::new(None) };
-}
-
-/// The settings that are in `env`. They are read once per object `env`: the runtime makes one for each version of the
-/// deployment, and a changed variable or secret is a new version.
-pub(crate) fn settings(env: &Env) -> Rc<Settings> {
-    READ.with_borrow_mut(|read| match read {
-        Some((of, settings)) if Object::is(of, env) => Rc::clone(settings),
-        _ => {
-            let settings = Rc::new(Settings {
-                path: variable(env, WEBHOOK_PATH).and_then(path),
-                verifier: verifier(env),
-                profile: profile_of(env).unwrap_or_default(),
-                dedup: dedup(env),
-                retention_seconds: retention_seconds(env),
-                fixed_ms: clock::set_ms(env),
-            });
-            *read = Some((env.clone(), Rc::clone(&settings)));
-            settings
-        }
-    })
-}
-
-fn verifier(env: &Env) -> Result<Verifier, InvalidVariable> {
-    let mut secrets = Vec::with_capacity(2);
-    for name in [SIGNING_SECRET, SIGNING_SECRET_PREVIOUS] {
-        secrets.extend(variable(env, name)?);
-    }
-    let tolerance = tolerance(variable(env, TOLERANCE_SECONDS)?.as_deref())?;
-    // Two secrets are within the limit; the only error that is left would be about their number.
-    Verifier::for_profile(profile_of(env)?, &secrets, tolerance).map_err(|_| InvalidVariable(SIGNING_SECRET))
-}
-
-fn profile_of(env: &Env) -> Result<Profile, InvalidVariable> {
-    profile(variable(env, SIGNATURE_PROFILE)?.as_deref())
-}
-
-/// How long claims are kept, in seconds.
-pub(crate) fn retention_seconds(env: &Env) -> Result<u32, InvalidVariable> {
-    Ok(retention_days(variable(env, RETENTION_DAYS)?.as_deref())? * 24 * 60 * 60)
-}
-
-/// Who decides between first and duplicate.
-pub(crate) fn dedup(env: &Env) -> Result<Dedup, InvalidVariable> {
-    deciding(variable(env, DEDUP)?.as_deref())
-}
-
-/// A variable or secret as it is, `None` when it is not set.
-pub(crate) fn variable(env: &Env, name: &'static str) -> Result<Option<String>, InvalidVariable> {
-    binding::text(env, name).map_err(|WrongType| InvalidVariable(name))
 }
 
 /// The tolerance that [`TOLERANCE_SECONDS`] sets (contract 10.1).
@@ -174,6 +100,15 @@ pub fn deciding(text: Option<&str>) -> Result<Dedup, InvalidVariable> {
         Some("kv") => Ok(Dedup::Kv),
         Some(_) => Err(InvalidVariable(DEDUP)),
     }
+}
+
+/// Unix milliseconds that the variables `ENVIRONMENT` and `TEST_NOW` set the clock to; `None` leaves it alone.
+#[must_use]
+pub fn fixed_ms(environment: Option<&str>, test_now: Option<&str>) -> Option<i64> {
+    if environment != Some("test") {
+        return None;
+    }
+    test_now?.parse().ok().filter(|seconds: &i64| *seconds >= 0)?.checked_mul(1000)
 }
 
 #[cfg(test)]
@@ -246,6 +181,23 @@ mod tests {
         );
         for refused in ["", "KV", "inbox ", "d1"] {
             assert_eq!(deciding(Some(refused)), Err(InvalidVariable("DEDUP")), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_test_environment_may_set_the_clock() {
+        assert_eq!(fixed_ms(Some("test"), Some("1788264000")), Some(1_788_264_000_000));
+        for (environment, test_now) in [
+            (None, Some("1788264000")),
+            (Some("production"), Some("1788264000")),
+            (Some("Test"), Some("1788264000")),
+            (Some("test"), None),
+            (Some("test"), Some("soon")),
+            (Some("test"), Some("-1")),
+            (Some("test"), Some("9223372036854775807")),
+            (Some("test"), Some("18446744073709551615")),
+        ] {
+            assert_eq!(fixed_ms(environment, test_now), None, "{environment:?} {test_now:?}");
         }
     }
 }

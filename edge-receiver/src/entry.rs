@@ -8,10 +8,10 @@ use worker::{Env, console_error, web_sys};
 
 use crate::admin::Route;
 use crate::answer::Answer;
-use crate::configuration::{self, InvalidVariable};
+use crate::configuration::InvalidVariable;
 use crate::driven::{Driven, Step};
 use crate::receive::{Delivery, receive};
-use crate::{head, look_inside, runtime};
+use crate::{head, look_inside, runtime, settings};
 
 /// A request on its way to its response. JavaScript drives it.
 #[wasm_bindgen(wasm_bindgen = worker::wasm_bindgen)]
@@ -39,7 +39,7 @@ impl Exchange {
 }
 
 async fn respond(request: &web_sys::Request, env: &Env, context: &Context) -> web_sys::Response {
-    let settings = configuration::settings(env);
+    let settings = settings::settings(env);
     let text = runtime::head(request, settings.profile == Profile::StandardWebhooks);
     let head = head::read(&text);
     if let Some(route) = Route::of(head.path) {

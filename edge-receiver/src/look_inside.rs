@@ -5,11 +5,12 @@ use worker::{Env, Result, console_error};
 
 use crate::admin::{self, ADMIN_TOKEN, Access, Route};
 use crate::answer::Answer;
-use crate::configuration::{self, Dedup, InvalidVariable};
+use crate::configuration::{Dedup, InvalidVariable};
 use crate::head::RequestHead;
 use crate::inbox::operation::Retried;
 use crate::inbox::{self, stored::Summary};
 use crate::reconciliation::{self, Command};
+use crate::settings;
 
 /// What is said to somebody.
 pub(crate) struct Reply {
@@ -37,7 +38,7 @@ impl Reply {
 }
 
 async fn tell(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Result<Reply> {
-    let access = configuration::variable(env, ADMIN_TOKEN)
+    let access = settings::variable(env, ADMIN_TOKEN)
         .and_then(|token| admin::access(token.as_deref(), head.authorization));
     match access {
         Ok(Access::Granted) => {}
@@ -52,7 +53,7 @@ async fn tell(head: &RequestHead<'_>, env: &Env, route: Route<'_>) -> Result<Rep
         let refused = Reply::code(Answer::Verdict(Verdict::MethodNotAllowed));
         return Ok(Reply { header: Some(("allow", route.method())), ..refused });
     }
-    let has_inbox = match configuration::dedup(env) {
+    let has_inbox = match settings::dedup(env) {
         Ok(decides) => decides == Dedup::Inbox,
         Err(variable) => return Ok(unusable(variable)),
     };

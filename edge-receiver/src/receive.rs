@@ -9,9 +9,10 @@ use worker::worker_sys::Context;
 use worker::{Env, console_error, console_log, web_sys};
 
 use crate::answer::Answer;
-use crate::configuration::{InvalidVariable, Settings};
+use crate::configuration::InvalidVariable;
 use crate::head::RequestHead;
 use crate::runtime::{self, Body};
+use crate::settings::Settings;
 use crate::{clock, intake};
 
 /// A delivery that has come.

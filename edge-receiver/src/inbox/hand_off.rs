@@ -30,7 +30,7 @@ use super::schedule::{
 };
 use super::table::{Ageing, Begun};
 use crate::sink::{Failure, Sink};
-use crate::{clock, configuration};
+use crate::{clock, configuration, settings};
 
 /// How long to leave a storage alone that failed, or a sink whose configuration cannot be used, milliseconds.
 pub(super) const PAUSE_AFTER_ERROR_MS: i64 = 60_000;
@@ -146,7 +146,7 @@ impl EventInbox {
 
     /// Removes some of the records that are too old. Says in how many milliseconds the next ones will be.
     fn purge(&self, ageing: Ageing) -> Result<Option<i64>> {
-        let Ok(retention_seconds) = configuration::retention_seconds(&self.env) else {
+        let Ok(retention_seconds) = settings::retention_seconds(&self.env) else {
             console_error!(
                 "nothing is removed: the value of {} cannot be used",
                 configuration::RETENTION_DAYS

@@ -19,12 +19,15 @@
 //! Deliberately absent: filters, a list of what is missing, and KV records, which only spare duplicates a way.
 
 pub mod api;
+#[cfg(target_family = "wasm")]
 mod object;
 pub mod page;
 pub mod position;
 pub mod progress;
 pub mod report;
+#[cfg(target_family = "wasm")]
 mod run;
 pub mod trouble;
 
+#[cfg(target_family = "wasm")]
 pub(crate) use object::{Command, configured, tell};

@@ -12,8 +12,8 @@ use super::position;
 use super::report::{Outcome, Report};
 use super::run::Run;
 use super::trouble::Trouble;
-use crate::configuration::{self, DEDUP, Dedup, InvalidVariable};
-use crate::{clock, runtime};
+use crate::configuration::{DEDUP, Dedup, InvalidVariable};
+use crate::{clock, runtime, settings};
 
 /// Name of the Durable Object namespace's binding.
 const BINDING: &str = "RECONCILIATION";
@@ -60,9 +60,9 @@ pub(crate) async fn tell(env: &Env, command: Command) -> Result<String> {
 
 /// The API that the variables name. Where KV alone decides, there is no inbox that events could come into.
 pub(crate) fn configured(env: &Env) -> Result<Option<Api>, InvalidVariable> {
-    let variable = |name| configuration::variable(env, name);
+    let variable = |name| settings::variable(env, name);
     let api = Api::new(variable(API_BASE)?.as_deref(), variable(API_KEY)?.as_deref())?;
-    if api.is_some() && configuration::dedup(env)? == Dedup::Kv {
+    if api.is_some() && settings::dedup(env)? == Dedup::Kv {
         return Err(InvalidVariable(DEDUP));
     }
     Ok(api)

@@ -1,115 +1,75 @@
-//! Which sink the bindings name, and which URLs an origin may have.
+//! The sink that the bindings name.
 
 use verify_core::Secret;
-use worker::Env;
-use worker::js_sys;
+use worker::wasm_bindgen::JsValue;
+use worker::{Env, js_sys};
 
-use super::{Forward, Sink};
+use super::forward::Forward;
+use super::{Failure, is_usable_url, queue};
 use crate::binding;
-use crate::configuration::{InvalidVariable, variable};
+use crate::configuration::InvalidVariable;
+use crate::settings::variable;
 
 /// The binding of a Cloudflare Queue.
-pub const SINK_QUEUE: &str = "SINK_QUEUE";
+const SINK_QUEUE: &str = "SINK_QUEUE";
 /// The binding of another Worker.
-pub const SINK_SERVICE: &str = "SINK_SERVICE";
+const SINK_SERVICE: &str = "SINK_SERVICE";
 /// The URL of an origin, or the one that another Worker sees.
-pub const SINK_URL: &str = "SINK_URL";
+const SINK_URL: &str = "SINK_URL";
 /// The secret that forwarded events are signed with.
 const FORWARDING_SECRET: &str = "FORWARDING_SECRET";
 
 /// What a Worker that has no URL of its own sees. No name is looked up for it.
 const SERVICE_URL: &str = "https://sink/webhooks";
 
-pub(super) fn bound(env: &Env) -> Result<Option<Sink>, InvalidVariable> {
-    let object = |name| binding::object(env, name).map_err(|_| InvalidVariable(name));
-    let (queue, service, url) = (object(SINK_QUEUE)?, object(SINK_SERVICE)?, variable(env, SINK_URL)?);
-    if url.as_deref().is_some_and(|url| !is_usable_url(url)) {
-        return Err(InvalidVariable(SINK_URL));
-    }
-    let secret = match variable(env, FORWARDING_SECRET)? {
-        Some(text) => Some(Secret::parse(&text).map_err(|_| InvalidVariable(FORWARDING_SECRET))?),
-        None => None,
-    };
-    match (queue, service, url) {
-        (None, None, None) => Ok(None),
-        (Some(queue), None, None) => Ok(Some(Sink::Queue(queue))),
-        (Some(_), _, _) => Err(InvalidVariable(SINK_QUEUE)),
-        (None, Some(service), url) => {
-            let url = url.unwrap_or_else(|| SERVICE_URL.to_owned());
-            Ok(Some(Sink::Forward(Forward::new(service, url, secret))))
-        }
-        (None, None, Some(url)) => {
-            let secret = secret.ok_or(InvalidVariable(FORWARDING_SECRET))?;
-            Ok(Some(Sink::Forward(Forward::new(js_sys::global().into(), url, Some(secret)))))
-        }
-    }
+/// A sink, ready to take events.
+pub(crate) enum Sink {
+    /// A Cloudflare Queue.
+    Queue(JsValue),
+    /// An origin or another Worker.
+    Forward(Forward),
 }
 
-/// Whether a URL is one that events may be sent to: `https`, or `http` on the machine itself, without user names. Only
-/// its beginning is judged; what follows the host, the runtime parses.
-#[must_use]
-pub fn is_usable_url(url: &str) -> bool {
-    // What the URL parser of the runtime would drop or read as something else.
-    if !url.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
-        return false;
-    }
-    let (rest, is_local_only) = match (url.strip_prefix("https://"), url.strip_prefix("http://")) {
-        (Some(rest), _) => (rest, false),
-        (None, Some(rest)) => (rest, true),
-        (None, None) => return false,
-    };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => authority,
-    };
-    !host.is_empty() && !authority.contains('@') && (!is_local_only || is_loopback(host))
-}
-
-fn is_loopback(host: &str) -> bool {
-    matches!(host, "127.0.0.1" | "localhost" | "[::1]")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_leave_the_machine_by_https_only() {
-        for usable in [
-            "https://shop.example",
-            "https://shop.example/webhooks?a=b",
-            "https://shop.example:8443/",
-            "https://127.0.0.1/",
-            "http://127.0.0.1:8080/webhooks",
-            "http://localhost/",
-            "http://localhost:1?a@b",
-            "http://[::1]:8080/",
-            "http://[::1]",
-        ] {
-            assert!(is_usable_url(usable), "{usable}");
+impl Sink {
+    /// The sink that the bindings name, `None` without any.
+    ///
+    /// # Errors
+    /// The binding or variable that cannot be used.
+    pub(crate) fn bound(env: &Env) -> Result<Option<Self>, InvalidVariable> {
+        let object = |name| binding::object(env, name).map_err(|_| InvalidVariable(name));
+        let (queue, service, url) = (object(SINK_QUEUE)?, object(SINK_SERVICE)?, variable(env, SINK_URL)?);
+        if url.as_deref().is_some_and(|url| !is_usable_url(url)) {
+            return Err(InvalidVariable(SINK_URL));
         }
-        for refused in [
-            "",
-            "https://",
-            "https:///path",
-            "https://:443",
-            "http://shop.example",
-            "http://127.0.0.1.example",
-            "http://127.0.0.2",
-            "http://localhost.example/",
-            "http://127.0.0.1:80@shop.example/",
-            "http://localhost\\@shop.example/",
-            "http://127.0.0.1\t.shop.example",
-            "https://user:word@shop.example",
-            "https://shop.example/\n",
-            "https://sh\u{f6}p.example/",
-            "HTTPS://shop.example",
-            "ftp://localhost/",
-            "//localhost",
-            "localhost",
-        ] {
-            assert!(!is_usable_url(refused), "{refused:?}");
+        let secret = match variable(env, FORWARDING_SECRET)? {
+            Some(text) => Some(Secret::parse(&text).map_err(|_| InvalidVariable(FORWARDING_SECRET))?),
+            None => None,
+        };
+        match (queue, service, url) {
+            (None, None, None) => Ok(None),
+            (Some(queue), None, None) => Ok(Some(Sink::Queue(queue))),
+            (Some(_), _, _) => Err(InvalidVariable(SINK_QUEUE)),
+            (None, Some(service), url) => {
+                let url = url.unwrap_or_else(|| SERVICE_URL.to_owned());
+                Ok(Some(Sink::Forward(Forward::new(service, url, secret))))
+            }
+            (None, None, Some(url)) => {
+                let secret = secret.ok_or(InvalidVariable(FORWARDING_SECRET))?;
+                Ok(Some(Sink::Forward(Forward::new(js_sys::global().into(), url, Some(secret)))))
+            }
+        }
+    }
+
+    /// Hands an event over; `body` is what was recorded, `attempt` counts from 1, `now_ms` is the time that is signed
+    /// (Unix milliseconds). When it returns, the sink has the event.
+    ///
+    /// # Errors
+    /// Why it did not take it, as far as that is known.
+    pub(crate) async fn take(&self, body: &[u8], attempt: i64, now_ms: i64) -> Result<(), Failure> {
+        let envelope = verify_core::event::read(body).map_err(|_| Failure::Unreadable)?;
+        match self {
+            Self::Queue(queue) => queue::send(queue, envelope.text).await,
+            Self::Forward(forward) => forward.send(&envelope, attempt, now_ms).await,
         }
     }
 }
