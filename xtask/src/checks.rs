@@ -6,7 +6,6 @@
 //! step begins. The summary says which step it was and which were not reached. Single steps can be named, and run one
 //! after the other: `cargo xtask test clippy package`.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -17,8 +16,8 @@ use crate::lanes::{self, Ended, Job};
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
 use crate::{
-    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, start, test_programs,
-    tidy,
+    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, programs, samples, start,
+    test_programs, tidy, worker,
 };
 
 struct Step {
@@ -27,24 +26,21 @@ struct Step {
 }
 
 const STEPS: [Step; 13] = [
-    Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"], &[]) },
+    Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
     Step { name: "tidy", run: tidy::run },
-    Step {
-        name: "clippy",
-        run: |workspace| {
-            cargo(workspace, &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"], &[])?;
-            // On other targets this crate is empty.
-            let wasm =
-                ["clippy", "--package", "verify-wasm", "--target", WASM_TARGET, "--", "--deny", "warnings"];
-            cargo(workspace, &wasm, &[])
-        },
-    },
+    Step { name: "clippy", run: |workspace| clippy(workspace, &["--all-targets"]) },
     Step {
         name: "doc",
         run: |workspace| {
-            let [wrapper, arguments] = as_clippy_checks()?;
-            let environment = [("RUSTDOCFLAGS", "--deny warnings".into()), wrapper, arguments];
-            cargo(workspace, &["doc", "--workspace", "--no-deps"], &environment)
+            // Under clippy's compiler it finds the crates as clippy has left them; else it would check each once more.
+            let doc = || -> Result<Command> {
+                let mut cargo = programs::linting_cargo(workspace)?;
+                cargo.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings");
+                Ok(cargo)
+            };
+            process::run(doc()?.arg("--workspace"))?;
+            let worker = ["--package", "edge-receiver"];
+            process::run(doc()?.args(worker).args(FOR_WASM).envs(worker::ENVIRONMENT))
         },
     },
     // The Rust tests drive the Worker in workerd and the package in Node, so both are built before them.
@@ -58,6 +54,12 @@ const STEPS: [Step; 13] = [
     Step { name: "consumers", run: consumers::test },
     Step { name: "fuzz", run: fuzz::smoke },
 ];
+
+/// With the profile of what is shipped, whose procedural macros are there.
+const FOR_WASM: [&str; 4] = ["--profile", "wasm", "--target", WASM_TARGET];
+
+/// What `clippy` is in a whole run: `rust` has the tests checked as they are compiled.
+const CLIPPY_WITHOUT_TESTS: Step = Step { name: "clippy", run: |workspace| clippy(workspace, &[]) };
 
 /// What runs before all others.
 const FIRST: [&str; 2] = ["format", "tidy"];
@@ -97,7 +99,10 @@ fn in_turn(workspace: &Workspace, steps: &[&Step]) -> Vec<Ended> {
 }
 
 fn whole(workspace: &Workspace) -> Vec<Ended> {
-    let steps = |names: &[&str]| STEPS.iter().filter(|step| names.contains(&step.name)).collect::<Vec<_>>();
+    let in_whole = |step: &'static Step| if step.name == "clippy" { &CLIPPY_WITHOUT_TESTS } else { step };
+    let steps = |names: &[&str]| {
+        STEPS.iter().filter(|step| names.contains(&step.name)).map(in_whole).collect::<Vec<_>>()
+    };
     let mut ended = in_turn(workspace, &steps(&FIRST));
     if ended.iter().all(|step| step.result.is_ok()) {
         let [visible, others @ ..] = LANES;
@@ -163,15 +168,18 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// What `cargo clippy -- --deny warnings` sets for the crates of the workspace. Under it `cargo doc` finds them as
-/// clippy has left them; else it would check each of them once more, for the crates that use it.
-fn as_clippy_checks() -> Result<[(&'static str, OsString); 2]> {
-    let driver = prerequisites::sysroot()?.join("bin/clippy-driver");
-    let arguments = "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__".into();
-    Ok([("RUSTC_WORKSPACE_WRAPPER", driver.into()), ("CLIPPY_ARGS", arguments)])
+/// Checks the libraries and programs of all crates, and `more`.
+fn clippy(workspace: &Workspace, more: &[&str]) -> Result<()> {
+    let deny = ["--", "--deny", "warnings"];
+    let all = ["clippy", "--workspace"];
+    cargo(workspace, &[all.as_slice(), more, &deny].concat())?;
+    // On other targets these are empty, or without what speaks to the runtime.
+    let crates = ["clippy", "--package", "verify-wasm", "--package", "edge-receiver"];
+    let mut cargo = process::cargo();
+    cargo.current_dir(workspace.root()).args(crates).args(FOR_WASM).args(deny);
+    process::run(cargo.envs(worker::ENVIRONMENT))
 }
 
-fn cargo(workspace: &Workspace, arguments: &[&str], environment: &[(&str, OsString)]) -> Result<()> {
-    let environment = environment.iter().map(|(name, value)| (name, value));
-    process::run(process::cargo().current_dir(workspace.root()).args(arguments).envs(environment))
+fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
+    process::run(process::cargo().current_dir(workspace.root()).args(arguments))
 }

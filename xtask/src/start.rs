@@ -17,7 +17,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{consumer, npm, prerequisites, process};
+use crate::{consumer, npm, prerequisites, process, programs};
 
 /// The first Node.js that has SQLite without a flag.
 const NODE_WITH_SQLITE: (u32, u32) = (22, 13);
@@ -34,9 +34,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         println!("not run: there is no pinned Node.js for this machine, and its own has no SQLite");
         return Ok(());
     }
-    let mut build = process::cargo();
-    build.current_dir(workspace.root()).args(["build", "--quiet"]).args(process::ALL_OTHERS);
-    process::run(build.args(["--bin", "authority"]))?;
+    programs::build(workspace, &["--bin", "authority"])?;
     let namespaces = ["--mount", "--net"];
     let may = may_unshare(&namespaces);
     if !may {

@@ -20,7 +20,7 @@ use cargo_metadata::{Artifact, Message};
 
 use crate::checks::timed;
 use crate::workspace::Workspace;
-use crate::{npm, process, worker};
+use crate::{npm, process, programs, worker};
 
 /// So many programs run at a time on each core.
 const PER_CORE: usize = 2;
@@ -62,7 +62,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut programs = build(workspace, &process::ALL_OTHERS)?;
     programs.extend(build(workspace, &["--package", "xtask"])?);
     let mut jobs: Vec<Job> = programs.iter().map(|program| job(workspace, program)).collect();
-    jobs.push(documentation(workspace));
+    jobs.push(documentation(workspace)?);
     jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
     let workers = PER_CORE * thread::available_parallelism().map_or(1, usize::from);
     let failed = side_by_side(jobs, workers)?;
@@ -78,8 +78,8 @@ struct Program {
 
 fn build(workspace: &Workspace, packages: &[&str]) -> Result<Vec<Program>> {
     let arguments = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
-    let mut command = process::cargo();
-    command.current_dir(workspace.root()).args(arguments).args(packages).stdout(Stdio::piped());
+    let mut command = programs::linting_cargo(workspace)?;
+    command.args(arguments).args(packages).stdout(Stdio::piped());
     let mut cargo = command.spawn().context("cargo could not be started")?;
     let output = cargo.stdout.take().context("cargo has no output")?;
     let mut programs = Vec::new();
@@ -112,14 +112,16 @@ fn job(workspace: &Workspace, program: &Program) -> Job {
         .current_dir(&program.folder)
         .env("CARGO_MANIFEST_DIR", &program.folder)
         .env("RUST_TEST_THREADS", TESTS_AT_A_TIME.to_string())
+        // A busy machine takes seconds for that of a test which panics on purpose: no database waits so long.
+        .env("RUST_BACKTRACE", "0")
         .envs(what_is_built(workspace.target()));
     Job { name: program.name.clone(), command }
 }
 
-fn documentation(workspace: &Workspace) -> Job {
-    let mut command = process::cargo();
-    command.current_dir(workspace.root()).args(["test", "--doc"]).args(process::ALL_OTHERS);
-    Job { name: "examples in the documentation".to_owned(), command }
+fn documentation(workspace: &Workspace) -> Result<Job> {
+    let mut command = programs::linting_cargo(workspace)?;
+    command.args(["test", "--doc"]).args(process::ALL_OTHERS);
+    Ok(Job { name: "examples in the documentation".to_owned(), command })
 }
 
 /// What the kit need not build again. On its own it would build the authority with the features of one package

@@ -32,6 +32,9 @@ const sum = (sizes) => sizes.reduce((sum, size) => sum + size, 0);
 console.log(sum(files.map((file) => file.length)), sum(files.map((file) => gzipSync(file, { level: 9 }).length)));
 "#;
 
+/// The futures of js-sys instead of those of wasm-bindgen-futures, as the worker crate expects.
+pub(crate) const ENVIRONMENT: [(&str, &str); 1] = [("WASM_BINDGEN_USE_JS_SYS", "1")];
+
 /// Builds `edge-receiver/dist`.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let crate_dir = workspace.root().join("edge-receiver");
@@ -44,8 +47,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
             out_dir: dist.clone(),
             glue: Glue::SourcePhase,
             restartable: true,
-            // The futures of js-sys instead of those of wasm-bindgen-futures, as the worker crate expects.
-            environment: &[("WASM_BINDGEN_USE_JS_SYS", "1")],
+            environment: &ENVIRONMENT,
         },
     )?;
     let glue = dist.join("index.js");
