@@ -112,7 +112,8 @@ fn job(workspace: &Workspace, program: &Program) -> Job {
         .current_dir(&program.folder)
         .env("CARGO_MANIFEST_DIR", &program.folder)
         .env("RUST_TEST_THREADS", TESTS_AT_A_TIME.to_string())
-        // A busy machine takes seconds for that of a test which panics on purpose: no database waits so long.
+        // Some tests panic on purpose inside a transaction. On a busy machine a backtrace of a debug build takes longer
+        // than the database waits.
         .env("RUST_BACKTRACE", "0")
         .envs(what_is_built(workspace.target()));
     Job { name: program.name.clone(), command }

@@ -1,6 +1,6 @@
 //! Holding the writer still, so that jobs are waiting together when it goes on.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::pin::Pin;
 
 use authority_domain::refusal::Refusal;
@@ -34,14 +34,12 @@ pub(crate) async fn hold(store: &Store) -> (oneshot::Sender<()>, Pending<Result<
     (open, holding)
 }
 
-/// Runs `work` until it waits, which for a writing job is when it stands in the queue. Where nothing holds the writer,
-/// it may have been answered by then.
-pub(crate) fn submit<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Pending<T> {
+/// Runs `work` until it waits, which for a writing job is when it stands in the queue. For a writer that is held: any
+/// other may have answered by then.
+pub(crate) fn submit<T>(work: impl Future<Output = T> + Send + 'static) -> Pending<T> {
     let mut work: Pending<T> = Box::pin(work);
-    match (&mut work).now_or_never() {
-        Some(answer) => Box::pin(ready(answer)),
-        None => work,
-    }
+    assert!((&mut work).now_or_never().is_none(), "the job cannot have been answered yet");
+    work
 }
 
 /// Makes a merchant and then ends as `end` says.

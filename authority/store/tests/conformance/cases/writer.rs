@@ -76,7 +76,9 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &d
     assert_eq!(failing.await.unwrap_err().code, ErrorCode::ServiceUnavailable);
     assert_eq!(slugs(database, &["kept", "failing"]).await, [""; 0]);
     // The next transaction begins as if that one had never been.
-    make(&store, "next", || Ok(())).await.unwrap();
+    let next = merchant("next");
+    let made: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&next));
+    made.unwrap();
     assert_eq!(slugs(database, &["next"]).await, ["next"]);
 }
 
