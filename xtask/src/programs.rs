@@ -16,8 +16,8 @@ pub(crate) fn build(workspace: &Workspace, targets: &[&str]) -> Result<()> {
 }
 
 /// A cargo whose compiler is clippy's: each crate of the workspace that it compiles is checked as by
-/// `cargo clippy -- --deny warnings`. Compiling takes no longer for it, while a check of its own takes nearly half as long
-/// as compiling. What another cargo has compiled of the workspace is not reused.
+/// `cargo clippy -- --deny warnings`. Compiling takes no longer for it, while a check of its own takes nearly half as
+/// long as compiling. What another cargo has compiled of the workspace is not reused.
 pub(crate) fn linting_cargo(workspace: &Workspace) -> Result<Command> {
     prerequisites::checkers()?;
     let mut cargo = process::cargo();
