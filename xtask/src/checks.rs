@@ -4,7 +4,7 @@
 //! compiles, downloads or waits for a test: the Rust lane in this process, with its output visible; each step of the
 //! others in a process of its own, whose output is shown when it has ended. The first failure ends the run: no further
 //! step begins. The summary says which step it was and which were not reached. Single steps can be named, and run one
-//! after the other: `cargo xtask test clippy package`.
+//! after the other: `cargo xtask test lint package`.
 
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
@@ -16,7 +16,7 @@ use crate::lanes::{self, Ended, Job};
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
 use crate::{
-    api, build, consumer, consumers, frameworks, fuzz, prerequisites, process, programs, samples, start,
+    api, build, compiler, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, start,
     test_programs, tidy, worker,
 };
 
@@ -25,22 +25,15 @@ struct Step {
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 12] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
     Step { name: "tidy", run: tidy::run },
-    Step { name: "clippy", run: |workspace| clippy(workspace, &["--all-targets"]) },
     Step {
-        name: "doc",
+        name: "lint",
         run: |workspace| {
-            // Under clippy's compiler it finds the crates as clippy has left them; else it would check each once more.
-            let doc = || -> Result<Command> {
-                let mut cargo = programs::linting_cargo(workspace)?;
-                cargo.args(["doc", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings");
-                Ok(cargo)
-            };
-            process::run(doc()?.arg("--workspace"))?;
-            let worker = ["--package", "edge-receiver"];
-            process::run(doc()?.args(worker).args(FOR_WASM).envs(worker::ENVIRONMENT))
+            let check = ["check", "--workspace", "--all-targets"];
+            process::run(compiler::cargo(workspace)?.args(check))?;
+            lint_for_wasm(workspace)
         },
     },
     // The Rust tests drive the Worker in workerd and the package in Node, so both are built before them.
@@ -58,8 +51,8 @@ const STEPS: [Step; 13] = [
 /// With the profile of what is shipped, whose procedural macros are there.
 const FOR_WASM: [&str; 4] = ["--profile", "wasm", "--target", WASM_TARGET];
 
-/// What `clippy` is in a whole run: `rust` has the tests checked as they are compiled.
-const CLIPPY_WITHOUT_TESTS: Step = Step { name: "clippy", run: |workspace| clippy(workspace, &[]) };
+/// What `lint` is in a whole run: all else is linted and documented as `rust` compiles it.
+const LINT_FOR_WASM: Step = Step { name: "lint", run: lint_for_wasm };
 
 /// What runs before all others.
 const FIRST: [&str; 2] = ["format", "tidy"];
@@ -67,7 +60,7 @@ const FIRST: [&str; 2] = ["format", "tidy"];
 /// The lanes of a whole run. What installs into the same folders stands in one lane; what needs a build of cargo's that
 /// the first lane makes as well (`package`, `api`) comes late enough in its own not to wait long for cargo's lock.
 const LANES: [&[&str]; 3] = [
-    &["clippy", "doc", "rust"],
+    &["lint", "rust"],
     &["build", "consumers", "frameworks", "package", "fuzz"],
     &["api", "samples", "start"],
 ];
@@ -99,7 +92,7 @@ fn in_turn(workspace: &Workspace, steps: &[&Step]) -> Vec<Ended> {
 }
 
 fn whole(workspace: &Workspace) -> Vec<Ended> {
-    let in_whole = |step: &'static Step| if step.name == "clippy" { &CLIPPY_WITHOUT_TESTS } else { step };
+    let in_whole = |step: &'static Step| if step.name == "lint" { &LINT_FOR_WASM } else { step };
     let steps = |names: &[&str]| {
         STEPS.iter().filter(|step| names.contains(&step.name)).map(in_whole).collect::<Vec<_>>()
     };
@@ -168,16 +161,11 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, start.elapsed())
 }
 
-/// Checks the libraries and programs of all crates, and `more`.
-fn clippy(workspace: &Workspace, more: &[&str]) -> Result<()> {
-    let deny = ["--", "--deny", "warnings"];
-    let all = ["clippy", "--workspace"];
-    cargo(workspace, &[all.as_slice(), more, &deny].concat())?;
-    // On other targets these are empty, or without what speaks to the runtime.
-    let crates = ["clippy", "--package", "verify-wasm", "--package", "edge-receiver"];
-    let mut cargo = process::cargo();
-    cargo.current_dir(workspace.root()).args(crates).args(FOR_WASM).args(deny);
-    process::run(cargo.envs(worker::ENVIRONMENT))
+/// Lints and documents what runs as WebAssembly: on other targets these crates are empty, or without what speaks to the
+/// runtime.
+fn lint_for_wasm(workspace: &Workspace) -> Result<()> {
+    let check = ["check", "--package", "verify-wasm", "--package", "edge-receiver"];
+    process::run(compiler::cargo(workspace)?.args(check).args(FOR_WASM).envs(worker::ENVIRONMENT))
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<()> {

@@ -19,6 +19,7 @@ mod bench;
 mod build;
 mod checks;
 mod codegen;
+mod compiler;
 mod consumer;
 mod consumers;
 mod examples;
@@ -95,7 +96,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().task) {
+    match compiler::called().unwrap_or_else(|| run(Arguments::parse().task)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

@@ -20,7 +20,7 @@ use cargo_metadata::{Artifact, Message};
 
 use crate::checks::timed;
 use crate::workspace::Workspace;
-use crate::{npm, process, programs, worker};
+use crate::{compiler, npm, process, worker};
 
 /// So many programs run at a time on each core.
 const PER_CORE: usize = 2;
@@ -61,6 +61,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     worker::build(workspace)?;
     let mut programs = build(workspace, &process::ALL_OTHERS)?;
     programs.extend(build(workspace, &["--package", "xtask"])?);
+    compiler::check_programs(workspace)?;
     let mut jobs: Vec<Job> = programs.iter().map(|program| job(workspace, program)).collect();
     jobs.push(documentation(workspace)?);
     jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
@@ -78,7 +79,7 @@ struct Program {
 
 fn build(workspace: &Workspace, packages: &[&str]) -> Result<Vec<Program>> {
     let arguments = ["test", "--no-run", "--message-format", "json-render-diagnostics"];
-    let mut command = programs::linting_cargo(workspace)?;
+    let mut command = compiler::cargo(workspace)?;
     command.args(arguments).args(packages).stdout(Stdio::piped());
     let mut cargo = command.spawn().context("cargo could not be started")?;
     let output = cargo.stdout.take().context("cargo has no output")?;
@@ -120,7 +121,7 @@ fn job(workspace: &Workspace, program: &Program) -> Job {
 }
 
 fn documentation(workspace: &Workspace) -> Result<Job> {
-    let mut command = programs::linting_cargo(workspace)?;
+    let mut command = compiler::cargo(workspace)?;
     command.args(["test", "--doc"]).args(process::ALL_OTHERS);
     Ok(Job { name: "examples in the documentation".to_owned(), command })
 }
