@@ -43,8 +43,7 @@ pub(crate) fn cargo(workspace: &Workspace) -> Result<Command> {
     Ok(cargo)
 }
 
-/// Checks and documents the programs that nothing has compiled. It compiles the libraries they need, where those are not
-/// compiled yet.
+/// Checks and documents the programs that nothing has compiled. Libraries that only they need are compiled for it.
 pub(crate) fn check_programs(workspace: &Workspace) -> Result<()> {
     process::run(
         cargo(workspace)?.args(["build", "--bins"]).args(process::ALL_OTHERS).env(WITHOUT_CODE, "yes"),
