@@ -18,6 +18,7 @@ use std::time::Duration;
 use authority_domain::time::Timestamp;
 use authority_store::tx::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
+use postgres_cluster::CitusDatabase;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -46,6 +47,20 @@ pub enum Database {
     Sqlite,
     /// A database of the test's own on a real server.
     Postgres,
+    /// One whose tables are distributed over the servers of a cluster.
+    Citus,
+}
+
+impl Database {
+    /// Whether this machine has one; says so where it has none.
+    #[must_use]
+    pub fn is_there(self) -> bool {
+        let is_there = self != Self::Citus || postgres_cluster::has_citus();
+        if !is_there {
+            eprintln!("CITUS_URL names no cluster: not run on Citus");
+        }
+        is_there
+    }
 }
 
 /// An authority of a test's own.
@@ -58,17 +73,20 @@ pub struct Authority {
     merchant_api: watch::Sender<Option<String>>,
     operator_api: watch::Sender<Option<String>>,
     running: Option<Child>,
+    /// Another test gets the database when this one has ended.
+    _on_cluster: Option<CitusDatabase>,
 }
 
 impl Authority {
     /// Starts one on an empty database of this kind. `variables` as for [`Authority::start`].
     pub async fn on(database: Database, variables: &[(&str, &str)]) -> Self {
         let folder = new_folder();
-        let Prepared { url, operator_key } = Prepared::new(database, folder.path()).await;
+        let Prepared { url, operator_key, on_cluster } = Prepared::new(database, folder.path()).await;
         let mut all = vec![("AUTHORITY_DATABASE_URL", url.as_str())];
         all.extend(variables);
         let mut authority = Self::new(binary(), folder, &all);
         authority.operator_key = operator_key;
+        authority._on_cluster = on_cluster;
         authority.restart().await;
         authority
     }
@@ -121,6 +139,7 @@ impl Authority {
             merchant_api: watch::Sender::new(None),
             operator_api: watch::Sender::new(None),
             running: None,
+            _on_cluster: None,
         }
     }
 

@@ -48,19 +48,32 @@ pub mod workerd;
 #[macro_export]
 macro_rules! on_both_databases {
     ($($case:ident),+ $(,)?) => {
-        mod on_sqlite {
+        $crate::on_database!(on_sqlite, Sqlite, $($case),+);
+        $crate::on_database!(on_postgres, Postgres, $($case),+);
+    };
+}
+
+/// The same, and a third test of every case on a cluster of Citus, when the environment names one (`CITUS_URL`).
+#[macro_export]
+macro_rules! on_every_database {
+    ($($case:ident),+ $(,)?) => {
+        $crate::on_both_databases!($($case),+);
+        $crate::on_database!(on_citus, Citus, $($case),+);
+    };
+}
+
+/// A module with a test of every case on a kind of database.
+#[macro_export]
+macro_rules! on_database {
+    ($module:ident, $kind:ident, $($case:ident),+) => {
+        mod $module {
             $(
                 #[tokio::test]
                 async fn $case() {
-                    super::$case($crate::authority::Database::Sqlite).await;
-                }
-            )+
-        }
-        mod on_postgres {
-            $(
-                #[tokio::test]
-                async fn $case() {
-                    super::$case($crate::authority::Database::Postgres).await;
+                    let database = $crate::authority::Database::$kind;
+                    if database.is_there() {
+                        super::$case(database).await;
+                    }
                 }
             )+
         }

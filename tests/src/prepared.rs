@@ -8,6 +8,7 @@ use authority::clock::SystemClock;
 use authority::dice::SystemDice;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_store::{Access, Store, StoreUrl};
+use postgres_cluster::CitusDatabase;
 use tokio::sync::OnceCell;
 
 use crate::authority::Database;
@@ -16,6 +17,8 @@ use crate::authority::Database;
 pub(crate) struct Prepared {
     pub(crate) url: String,
     pub(crate) operator_key: String,
+    /// The database again, where it is one of a cluster's few.
+    pub(crate) on_cluster: Option<CitusDatabase>,
 }
 
 impl Prepared {
@@ -27,12 +30,18 @@ impl Prepared {
                 let (file, operator_key) = FILE.get_or_init(sqlite).await;
                 let path = folder.join("authority.db");
                 std::fs::write(&path, file).unwrap();
-                Self { url: sqlite_url(&path), operator_key: operator_key.clone() }
+                Self { url: sqlite_url(&path), operator_key: operator_key.clone(), on_cluster: None }
             }
             Database::Postgres => {
                 static ORIGINAL: OnceCell<(String, String)> = OnceCell::const_new();
                 let (original, operator_key) = ORIGINAL.get_or_init(postgres).await;
-                Self { url: postgres_cluster::copy(original).await, operator_key: operator_key.clone() }
+                let url = postgres_cluster::copy(original).await;
+                Self { url, operator_key: operator_key.clone(), on_cluster: None }
+            }
+            Database::Citus => {
+                let made = CitusDatabase::take(distribute).await;
+                let (url, operator_key) = (made.url().to_owned(), make_key(made.url()).await);
+                Self { url, operator_key, on_cluster: Some(made) }
             }
         }
     }
@@ -55,9 +64,16 @@ async fn postgres() -> (String, String) {
 
 /// Migrates the empty database and makes a key, which it returns.
 async fn fill(url: &str) -> String {
-    let url = StoreUrl::parse(url).unwrap();
-    Store::migrate(&url).await.unwrap();
-    let store = Store::open(&url, Access::Exclusive).await.unwrap();
+    Store::migrate(&StoreUrl::parse(url).unwrap()).await.unwrap();
+    make_key(url).await
+}
+
+async fn distribute(url: &str) {
+    Store::distribute(&StoreUrl::parse(url).unwrap()).await.unwrap();
+}
+
+async fn make_key(url: &str) -> String {
+    let store = Store::open(&StoreUrl::parse(url).unwrap(), Access::Exclusive).await.unwrap();
     let scopes = OperatorScope::ALL.to_vec();
     let issued =
         operator_key_create(&store, &SystemClock::new(), &SystemDice, "tests".to_owned(), scopes).await;

@@ -16,6 +16,7 @@ use authority::config::Config;
 use authority::dice::SystemDice;
 use authority::dispatch::connector::Resolve;
 use authority::service::Service;
+use postgres_cluster::CitusDatabase;
 use tokio::sync::watch;
 
 use crate::authority::{Database, KEK};
@@ -73,6 +74,7 @@ pub struct InProcess {
     database_url: String,
     operator_key: String,
     _folder: tempfile::TempDir,
+    _on_cluster: Option<CitusDatabase>,
 }
 
 impl InProcess {
@@ -85,10 +87,11 @@ impl InProcess {
     /// The same with this clock.
     pub async fn start_at(database: Database, clock: Arc<HandClock>, variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let Prepared { url: database_url, operator_key } = Prepared::new(database, folder.path()).await;
+        let Prepared { url: database_url, operator_key, on_cluster } =
+            Prepared::new(database, folder.path()).await;
         let names = Arc::<Names>::default();
         let service = serve(&database_url, Arc::clone(&clock), Arc::clone(&names), variables).await;
-        Self { service, clock, names, database_url, operator_key, _folder: folder }
+        Self { service, clock, names, database_url, operator_key, _folder: folder, _on_cluster: on_cluster }
     }
 
     /// The address of its database.

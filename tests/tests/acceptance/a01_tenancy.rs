@@ -10,9 +10,9 @@ use tests::http::{Api, Reply};
 use tests::merchant::{Merchant, SCOPES, checkout_body, text};
 use tests::receiver::Receiver;
 use tests::shop::shipments;
-use tests::{on_both_databases, partners};
+use tests::{on_every_database, partners};
 
-on_both_databases!(
+on_every_database!(
     a01_another_merchant_and_the_other_mode_see_nothing,
     a01_the_same_names_do_not_meet,
     a01_the_platform_is_held_to_the_merchant_it_names,

@@ -7,9 +7,9 @@ use tests::authority::Database;
 use tests::http::{Api, Reply};
 use tests::merchant::{Endpoint, Merchant, SCOPES, text};
 use tests::shop::shipments;
-use tests::{on_both_databases, partners};
+use tests::{on_every_database, partners};
 
-on_both_databases!(a02_each_operation_needs_its_scope_and_nothing_else);
+on_every_database!(a02_each_operation_needs_its_scope_and_nothing_else);
 
 /// An operation: method, path, scopes of which any one suffices, body, status of success.
 type Operation = (Method, &'static str, &'static [&'static str], Value, u16);

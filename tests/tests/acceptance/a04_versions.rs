@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Reply;
 use tests::merchant::Merchant;
-use tests::on_both_databases;
+use tests::on_every_database;
 
-on_both_databases!(
+on_every_database!(
     a04_a_change_is_made_against_a_version,
     a04_every_form_of_if_match,
     a04_strict_merchants_insist,

@@ -4,9 +4,9 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::merchant::Merchant;
-use tests::on_both_databases;
+use tests::on_every_database;
 
-on_both_databases!(a05_no_member_of_the_canonical_order_can_be_written);
+on_every_database!(a05_no_member_of_the_canonical_order_can_be_written);
 
 /// The members of the order that a fulfilment update may name.
 const WRITABLE: [&str; 2] = ["fulfillment_status", "line_items"];

@@ -7,9 +7,9 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tests::authority::Database;
 use tests::merchant::{Merchant, payment_body, report_body, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 
-on_both_databases!(a06_only_the_platform_completes_a_refund, a06_a_hundred_at_once_never_refund_too_much);
+on_every_database!(a06_only_the_platform_completes_a_refund, a06_a_hundred_at_once_never_refund_too_much);
 
 async fn a06_only_the_platform_completes_a_refund(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "refunds").await;

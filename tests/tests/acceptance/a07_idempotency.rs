@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::http::Reply;
 use tests::merchant::Merchant;
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::shop::shipments;
 
-on_both_databases!(
+on_every_database!(
     a07_fifty_at_once_make_one_refund,
     a07_twenty_at_once_make_one_shipment,
     a07_twenty_at_once_name_an_order_once,

@@ -179,4 +179,4 @@ pub(crate) async fn what_cannot_be_triggered_is_told_in_one_line(database: Datab
     }
 }
 
-tests::on_both_databases!(every_type_can_be_triggered, what_cannot_be_triggered_is_told_in_one_line);
+tests::on_every_database!(every_type_can_be_triggered, what_cannot_be_triggered_is_told_in_one_line);

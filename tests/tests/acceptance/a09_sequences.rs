@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Api;
 use tests::merchant::{Merchant, checkout_body};
-use tests::on_both_databases;
+use tests::on_every_database;
 
-on_both_databases!(a09_a_reader_misses_nothing_of_eight_writers);
+on_every_database!(a09_a_reader_misses_nothing_of_eight_writers);
 
 const WRITERS: usize = 8;
 const CHANGES_EACH: usize = 1_000;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Api;
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 
-on_both_databases!(
+on_every_database!(
     a10_a_consumer_catches_up,
     a10_a_consumer_that_dies_before_it_saves_processes_each_event_once,
     a10_resume_cursor_is_on_every_page_and_repeats_nothing,

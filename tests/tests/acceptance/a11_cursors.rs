@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Api;
 use tests::merchant::{Merchant, SCOPES, checkout_body, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::Receiver;
 
-on_both_databases!(a11_only_the_lists_own_cursor_is_taken);
+on_every_database!(a11_only_the_lists_own_cursor_is_taken);
 
 /// Cursors of other lists, merchants and modes, altered and made-up ones.
 async fn a11_only_the_lists_own_cursor_is_taken(database: Database) {

@@ -3,12 +3,12 @@
 use serde_json::json;
 use tests::authority::Database;
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Answer, Down, Gate, Receiver};
 use tests::service::InProcess;
 use tokio::io::AsyncWriteExt as _;
 
-on_both_databases!(a12_every_status_has_its_class, a12_no_answer_is_worth_the_full_schedule);
+on_every_database!(a12_every_status_has_its_class, a12_no_answer_is_worth_the_full_schedule);
 
 /// Five attempts for what is worth retrying, two for a receiver that refuses.
 const BUDGETS: [(&str, &str); 2] =

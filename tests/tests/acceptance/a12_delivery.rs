@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 use tests::authority::Database;
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Answer, Receiver};
 use tests::service::InProcess;
 
-on_both_databases!(
+on_every_database!(
     a12_headers_bytes_and_digest,
     a12_no_redirect_is_followed,
     a12_retries_come_at_the_times_of_the_schedule,

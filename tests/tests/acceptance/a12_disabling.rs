@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::eventually::eventually;
 use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Answer, Receiver};
 use tests::service::InProcess;
 
-on_both_databases!(a12_five_days_of_failures_disable);
+on_every_database!(a12_five_days_of_failures_disable);
 
 const DAY_MS: i64 = 86_400_000;
 

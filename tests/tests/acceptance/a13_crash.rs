@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Answer, Down, Gate, Receiver};
 use tests::service::InProcess;
 
-on_both_databases!(
+on_every_database!(
     a13_what_was_committed_is_delivered_after_a_kill,
     a13_ten_attempts_in_vain_then_failed_alert_and_replay,
 );

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Reply;
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Arrival, Receiver};
 use tests::service::InProcess;
 
@@ -164,7 +164,7 @@ async fn a14_a_repeated_rotation_shows_the_same_secret(database: Database) {
     assert_eq!(rotating.test(&[&text(&first.json(), "secret"), &old]).await, [0, 1]);
 }
 
-on_both_databases!(
+on_every_database!(
     a14_two_candidates_during_the_overlap_the_newest_first,
     a14_an_overlap_ends_by_the_clock,
     a14_a_repeated_rotation_shows_the_same_secret,

@@ -5,11 +5,11 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::Receiver;
 use tests::service::InProcess;
 
-on_both_databases!(
+on_every_database!(
     a15_each_refused_form_is_refused_when_written,
     a15_the_development_exception_is_for_test_mode_alone,
     a15_a_name_that_leads_inside_is_not_connected_to,

@@ -9,12 +9,12 @@ use tests::authority::{Authority, Database};
 use tests::binary::lone;
 use tests::eventually::within;
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Answer, Receiver};
 use tests::workerd::{State, Worker, Workerd};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-on_both_databases!(a16_replayed_twice_it_is_two_deliveries_of_one_event, a16_the_worker_records_one_effect);
+on_every_database!(a16_replayed_twice_it_is_two_deliveries_of_one_event, a16_the_worker_records_one_effect);
 
 async fn a16_replayed_twice_it_is_two_deliveries_of_one_event(database: Database) {
     let authority = Authority::on(database, &[]).await;

@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Answer, Receiver};
 use tests::service::InProcess;
 
-on_both_databases!(
+on_every_database!(
     a17_a_test_reaches_only_its_endpoint,
     a17_a_test_is_retried_twice,
     a17_a_disabled_endpoint_is_not_tested,

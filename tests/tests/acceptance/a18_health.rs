@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::merchant::Merchant;
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::{Answer, Gate, Receiver};
 use tests::service::InProcess;
 
-on_both_databases!(a18_integration_health_reflects_what_is);
+on_every_database!(a18_integration_health_reflects_what_is);
 
 async fn health(merchant: &Merchant) -> Value {
     merchant.api.get("/integration-health").await.expect(200)

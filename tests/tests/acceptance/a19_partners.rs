@@ -5,14 +5,14 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::partners::{connect, disconnect, seen, share, share_with, unshare};
 use tests::receiver::Receiver;
 use tests::schemas::Promise;
 use tests::shop::shipments;
 use tests::webhooks::Webhooks;
 
-on_both_databases!(
+on_every_database!(
     a19_partners_share_an_order_and_part,
     a19_a_code_works_once_and_for_one_other,
     a19_a_connection_ends_with_all_its_shares,

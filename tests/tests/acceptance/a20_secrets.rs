@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database, KEK};
 use tests::http::{Api, Reply};
 use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::receiver::Receiver;
 
-on_both_databases!(a20_secrets_are_repeated_but_not_stored);
+on_every_database!(a20_secrets_are_repeated_but_not_stored);
 
 fn is_replay(reply: &Reply) -> bool {
     reply.header("idempotent-replayed").is_some_and(|value| value == "true")
@@ -99,7 +99,7 @@ async fn a20_secrets_are_repeated_but_not_stored(database: Database) {
     }
     let database = match database {
         Database::Sqlite => "authority.db",
-        Database::Postgres => "the dump of the database",
+        Database::Postgres | Database::Citus => "the dump of the database",
     };
     // With what SQLite has not yet moved out of its log, and without.
     check_left_behind(&authority, &[database, "authority.log"], &secrets);

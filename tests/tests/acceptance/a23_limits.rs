@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::http::Reply;
 use tests::merchant::Merchant;
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::shop::shipments;
 
-on_both_databases!(
+on_every_database!(
     a23_a_page_has_at_most_a_hundred_rows,
     a23_a_body_has_at_most_256_kib,
     a23_a_body_is_nested_at_most_64_deep,

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::http::{Api, Reply};
 use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::partners::{connect, share_with};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpSocket;
 
-on_both_databases!(
+on_every_database!(
     a23_a_page_ends_at_its_bytes_on_every_list,
     a23_answers_that_nobody_reads_are_bounded,
     a23_a_filtered_page_resumes_where_its_walk_ended,

@@ -51,7 +51,7 @@ impl Fleet {
     pub(crate) async fn start(plan: &Plan, durability: Durability) -> Self {
         let server = match plan.database {
             Database::Sqlite => None,
-            Database::Postgres => {
+            Database::Postgres | Database::Citus => {
                 Some(Arc::new(tokio::task::spawn_blocking(move || Cluster::start(durability)).await.unwrap()))
             }
         };

@@ -85,7 +85,7 @@ impl Plan {
     pub(crate) fn instances(&self) -> usize {
         match self.database {
             Database::Sqlite => 1,
-            Database::Postgres => self.instances,
+            Database::Postgres | Database::Citus => self.instances,
         }
     }
 }

@@ -168,7 +168,7 @@ fn refuse_attempts(database: Database) -> &'static str {
         Database::Sqlite => {
             "CREATE TRIGGER refused BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'refused by the test'); END"
         }
-        Database::Postgres => {
+        Database::Postgres | Database::Citus => {
             "CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS \
              $$ BEGIN RAISE EXCEPTION 'refused by the test'; END $$; \
              CREATE TRIGGER refused BEFORE INSERT ON attempts FOR EACH STATEMENT EXECUTE FUNCTION refused()"
@@ -179,6 +179,6 @@ fn refuse_attempts(database: Database) -> &'static str {
 fn allow_attempts(database: Database) -> &'static str {
     match database {
         Database::Sqlite => "DROP TRIGGER refused",
-        Database::Postgres => "DROP TRIGGER refused ON attempts; DROP FUNCTION refused",
+        Database::Postgres | Database::Citus => "DROP TRIGGER refused ON attempts; DROP FUNCTION refused",
     }
 }

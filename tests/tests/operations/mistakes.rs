@@ -65,7 +65,7 @@ async fn a_database_that_fails_later_is_named_too(database: Database) {
     }
     let name = match database {
         Database::Sqlite => "the SQLite file /",
-        Database::Postgres => "the PostgreSQL database ",
+        Database::Postgres | Database::Citus => "the PostgreSQL database ",
     };
     for command in
         [&["merchant", "list"][..], &["operator-key", "list"], &["key", "list", "--merchant", "acme"]]

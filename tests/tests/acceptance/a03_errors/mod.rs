@@ -14,10 +14,10 @@ use authority_domain::error_code::ErrorCode;
 use http::Method;
 use tests::authority::Database;
 use tests::http::{Api, Call};
-use tests::on_both_databases;
+use tests::on_every_database;
 use tests::shop::Shop;
 
-on_both_databases!(a03_every_code_that_a_request_can_get);
+on_every_database!(a03_every_code_that_a_request_can_get);
 
 /// Codes that no request can get today, and why.
 const OUT_OF_REACH: [(&str, &[&str]); 3] = [

@@ -133,7 +133,9 @@ async fn a_database_without_schema_is_not_touched(database: Database) {
     let file = folder.path().join("none.db");
     let (url, reason) = match database {
         Database::Sqlite => (format!("sqlite://{}", file.display()), "unable to open database file"),
-        Database::Postgres => (postgres_cluster::database().await, "run `authority migrate`"),
+        Database::Postgres | Database::Citus => {
+            (postgres_cluster::database().await, "run `authority migrate`")
+        }
     };
     let ended = elsewhere.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["doctor", "--json"]).await;
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
