@@ -17,7 +17,8 @@ pub(crate) struct Waiting {
 pub(crate) async fn waiting(url: &str) -> Waiting {
     let sql = "SELECT COUNT(d.lease_token), \
                    MIN(CASE WHEN e.held_until > d.next_attempt_at THEN e.held_until ELSE d.next_attempt_at END) \
-               FROM deliveries d JOIN webhook_endpoints e ON e.id = d.endpoint_id WHERE d.status = 'pending'";
+               FROM deliveries d JOIN webhook_endpoints e ON e.shard = d.shard AND e.id = d.endpoint_id \
+               WHERE d.status = 'pending'";
     let (leased, next_ms) = if url.starts_with("postgres") {
         let mut conn = url.parse::<sqlx::postgres::PgConnectOptions>().unwrap().connect().await.unwrap();
         let row: (i64, Option<i64>) = sqlx::query_as(sql).fetch_one(&mut conn).await.unwrap();
