@@ -68,11 +68,12 @@ fn free() -> MutexGuard<'static, Vec<(String, String)>> {
     FREE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The columns of all tables and the migrations that were run.
+/// The columns and the triggers of all tables and the migrations that were run.
 async fn schema_of(url: &str) -> String {
     let mut conn = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
     let schema = "SELECT md5(string_agg(a.attrelid::TEXT || a.attname::TEXT, ' ' ORDER BY a.attrelid, a.attname)) \
         || (SELECT md5(string_agg(m::TEXT, ' ' ORDER BY m.version)) FROM _sqlx_migrations m) \
+        || (SELECT md5(string_agg(tgname::TEXT, ' ' ORDER BY tgname)) FROM pg_trigger WHERE NOT tgisinternal) \
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
         WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND a.attnum > 0";
     let schema = sqlx::query_scalar(schema).fetch_one(&mut conn).await.unwrap();
