@@ -179,7 +179,9 @@ impl ConsoleUrls for InProcess {
 
 /// A database of this kind with the schema and nothing but an operator's key; a file is in `folder`.
 pub async fn new_database(database: Database, folder: &tempfile::TempDir) -> String {
-    Prepared::new(database, folder.path()).await.url
+    let Prepared { url, on_cluster, .. } = Prepared::new(database, folder.path()).await;
+    assert!(on_cluster.is_none(), "another test would get the cluster's database at once");
+    url
 }
 
 /// A service on this database, with this clock and these names.

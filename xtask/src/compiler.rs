@@ -27,8 +27,9 @@ const SYSROOT: &str = "XTASK_COMPILES_WITH";
 const SHARED: [&str; 7] =
     ["--crate-name", "--crate-type", "--cfg", "--check-cfg", "--extern", "-L", "--target"];
 
-/// Has programs checked and documented alone, without code: for those that no test runs.
-const WITHOUT_CODE: &str = "XTASK_COMPILES_WITHOUT_CODE";
+/// The package whose programs are checked and documented, and not made: no test runs a benchmark, and who measures
+/// builds it in release, with another cargo.
+const WITHOUT_PROGRAMS: &str = "bench";
 
 /// A cargo that calls this program for each crate of the workspace that it compiles. What another cargo has compiled of
 /// the workspace is not reused.
@@ -43,11 +44,9 @@ pub(crate) fn cargo(workspace: &Workspace) -> Result<Command> {
     Ok(cargo)
 }
 
-/// Checks and documents the programs that nothing has compiled. Libraries that only they need are compiled for it.
-pub(crate) fn check_programs(workspace: &Workspace) -> Result<()> {
-    process::run(
-        cargo(workspace)?.args(["build", "--bins"]).args(process::ALL_OTHERS).env(WITHOUT_CODE, "yes"),
-    )
+/// Compiles the programs that the tests of their packages have not asked for.
+pub(crate) fn programs(workspace: &Workspace) -> Result<()> {
+    process::run(cargo(workspace)?.args(["build", "--bins"]).args(process::ALL_OTHERS))
 }
 
 /// Compiles, when it was cargo that called: with the compiler's name as the first argument. `None` when it was not.
@@ -58,21 +57,21 @@ pub(crate) fn called() -> Option<Result<()>> {
 }
 
 fn compile(programs: &Path, arguments: &[OsString]) -> Result<()> {
-    let program = env::var("CARGO_BIN_NAME").ok();
+    let (program, package) = (env::var("CARGO_BIN_NAME").ok(), env::var("CARGO_PKG_NAME").ok());
     let mut clippy = Command::new(programs.join("clippy-driver"));
-    if program.is_some() && env::var_os(WITHOUT_CODE).is_some() {
+    if program.is_some() && package.as_deref() == Some(WITHOUT_PROGRAMS) {
         // Cargo does not mind: `cargo rustc` lets anybody choose what is written.
         clippy.args(arguments.iter().filter(|argument| !is_emit(argument))).arg("--emit=dep-info,metadata");
     } else {
         clippy.args(arguments);
     }
     succeed(&mut clippy)?;
-    let Some(documented) = documented(arguments, program.is_some()) else { return Ok(()) };
-    if program.is_some() && program == env::var("CARGO_PKG_NAME").ok() && has_library() {
+    let Some(told) = rustdoc_arguments(arguments, program.is_some()) else { return Ok(()) };
+    if program.is_some() && program == package && has_library() {
         return Ok(());
     }
     let mut rustdoc = Command::new(programs.join("rustdoc"));
-    rustdoc.args(documented).args(["--deny", "warnings"]);
+    rustdoc.args(told).args(["--deny", "warnings"]);
     if program.is_some() {
         rustdoc.args(["--document-private-items", "--allow", "rustdoc::private_intra_doc_links"]);
     }
@@ -90,7 +89,7 @@ fn has_library() -> bool {
 }
 
 /// What to tell rustdoc of a crate that the compiler was given so; `None` when it is not documented.
-fn documented(arguments: &[OsString], is_program: bool) -> Option<Vec<OsString>> {
+fn rustdoc_arguments(arguments: &[OsString], is_program: bool) -> Option<Vec<OsString>> {
     let is = |name: &str| arguments.iter().any(|argument| argument == name);
     let source =
         arguments.iter().find(|argument| Path::new(argument).extension() == Some(OsStr::new("rs")))?;
@@ -138,18 +137,21 @@ mod tests {
             -C incremental=/t -L dependency=/t/debug/deps --extern b=/t/debug/deps/libb.rmeta";
         let documented = "src/lib.rs --crate-name a --edition=2024 --crate-type lib --cfg x --out-dir /t/debug/doc \
             -L dependency=/t/debug/deps --extern b=/t/debug/deps/libb.rmeta";
-        assert_eq!(super::documented(&words(compiled), false), Some(words(documented)));
+        assert_eq!(rustdoc_arguments(&words(compiled), false), Some(words(documented)));
     }
 
     #[test]
     fn tests_and_build_scripts_and_questions_are_not_documented() {
         let test = "rustc --crate-name a src/lib.rs --test --out-dir /t/debug/deps";
-        assert_eq!(documented(&words(test), false), None);
-        assert!(documented(&words(test), true).is_some());
+        assert_eq!(rustdoc_arguments(&words(test), false), None);
+        assert!(rustdoc_arguments(&words(test), true).is_some());
         assert_eq!(
-            documented(&words("rustc --crate-name build_script_build build.rs --crate-type bin"), false),
+            rustdoc_arguments(
+                &words("rustc --crate-name build_script_build build.rs --crate-type bin"),
+                false
+            ),
             None
         );
-        assert_eq!(documented(&words("rustc - --crate-name ___ --print=file-names"), false), None);
+        assert_eq!(rustdoc_arguments(&words("rustc - --crate-name ___ --print=file-names"), false), None);
     }
 }

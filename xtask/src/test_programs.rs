@@ -61,7 +61,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     worker::build(workspace)?;
     let mut programs = build(workspace, &process::ALL_OTHERS)?;
     programs.extend(build(workspace, &["--package", "xtask"])?);
-    compiler::check_programs(workspace)?;
+    compiler::programs(workspace)?;
     let mut jobs: Vec<Job> = programs.iter().map(|program| job(workspace, program)).collect();
     jobs.push(documentation(workspace)?);
     jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
