@@ -77,6 +77,10 @@ BEGIN
 END
 $$";
 
+/// Whether the server can create the extension: its files have to be there, and loaded when the server started, which
+/// only its parameters tell a role that is no superuser.
+const IS_LOADED: &str = "SELECT EXISTS (SELECT 1 FROM pg_settings WHERE name = 'citus.shard_count')";
+
 /// From now on all deliveries are numbered by the sequence: above every number that one of them has.
 const NUMBER_ON: &str = "/* all shards: start */ SELECT setval('operator_deliveries', GREATEST(last_value, newest.number)) \
     FROM operator_deliveries, (SELECT COALESCE(MAX(created_sequence), 0) AS number FROM deliveries) AS newest";
@@ -84,10 +88,10 @@ const NUMBER_ON: &str = "/* all shards: start */ SELECT setval('operator_deliver
 /// Brings the schema up to date, and distributes what is not distributed yet.
 pub(crate) async fn distribute(url: &ServerUrl) -> Result<Distribution> {
     let mut conn = super::open::connect_to_migrate(url).await?;
-    let offered = "SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'citus')";
-    if !sqlx::query_scalar::<_, bool>(offered).fetch_one(&mut conn).await? {
+    if !sqlx::query_scalar::<_, bool>(IS_LOADED).fetch_one(&mut conn).await? {
         return Err(StoreError::NotDistributable(
-            "the server does not have the extension Citus, which distributes a database over several servers",
+            "the server does not load the extension Citus (shared_preload_libraries), which distributes a database \
+             over several servers",
         ));
     }
     migrated(&mut conn).await?;
