@@ -22,8 +22,9 @@ use crate::checks::timed;
 use crate::workspace::Workspace;
 use crate::{compiler, npm, process, worker};
 
-/// So many programs run at a time on each core.
-const PER_CORE: usize = 2;
+/// So many programs run at a time, beside the cores: what they wait for needs no core, and more of them only make each
+/// other late.
+const BESIDE_THE_CORES: usize = 1;
 
 /// Tests that a program runs at a time. One more than there are cores, where that is two: most tests wait.
 const TESTS_AT_A_TIME: usize = 3;
@@ -65,7 +66,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut jobs: Vec<Job> = programs.iter().map(|program| job(workspace, program)).collect();
     jobs.push(documentation(workspace)?);
     jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
-    let workers = PER_CORE * thread::available_parallelism().map_or(1, usize::from);
+    let workers = BESIDE_THE_CORES + thread::available_parallelism().map_or(1, usize::from);
     let failed = side_by_side(jobs, workers)?;
     if failed.is_empty() { Ok(()) } else { bail!("these test programs failed:\n{}", failed.join("\n")) }
 }
