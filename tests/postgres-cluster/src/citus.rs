@@ -41,6 +41,14 @@ impl CitusDatabase {
                 return Self { url, schema };
             }
         }
+        Self::new(fill).await
+    }
+
+    /// A database that is made for this test.
+    ///
+    /// # Panics
+    /// When the cluster cannot be reached.
+    pub async fn new(fill: impl AsyncFnOnce(&str)) -> Self {
         let url = make().await;
         fill(&url).await;
         let schema = schema_of(&url).await;

@@ -135,6 +135,12 @@ async fn place(conn: &mut PgConnection, tables: &[(String, bool)]) -> Result<()>
         };
         run(conn, statement).await?;
     }
+    // What a table had stays beside its parts, unseen. The guard of `events` would keep it there.
+    run(conn, "SET LOCAL session_replication_role = replica".to_owned()).await?;
+    for name in &names {
+        run(conn, format!("SELECT truncate_local_data_after_distributing_table('{name}')")).await?;
+    }
+    run(conn, "SET LOCAL session_replication_role = origin".to_owned()).await?;
     for (table, key, definition) in &keys {
         run(conn, format!("ALTER TABLE {table} ADD CONSTRAINT {key} {definition}")).await?;
     }

@@ -14,6 +14,7 @@ use authority_store::{Access, Store, StoreError, StoreUrl};
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, PgConnection};
 
+use crate::cases::shop::Shop;
 use crate::cases::{Database, conformance};
 use crate::shards::statements;
 
@@ -69,10 +70,48 @@ impl Database for CitusDatabase {
     }
 }
 
+/// Not with `eprintln`, which a test keeps for its own end.
+fn say(line: &str) {
+    drop(writeln!(std::io::stderr(), "{line}"));
+}
+
+/// What a deployment has when it is distributed goes to the servers, and nothing of it stays on the coordinator.
+#[tokio::test]
+async fn rows_are_moved_to_the_servers() {
+    if !postgres_cluster::has_citus() {
+        return say("CITUS_URL names no cluster: no rows were moved on Citus");
+    }
+    let migrate = async |url: &str| Store::migrate(&StoreUrl::parse(url).unwrap()).await.unwrap();
+    let database = CitusDatabase(postgres_cluster::CitusDatabase::new(migrate).await);
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    shop.sell().await;
+    let events = shop.events().await;
+    shop.store.close().await;
+    let mut before = Vec::new();
+    for table in TABLES_WITH_ROWS {
+        before.push(database.number(&format!("SELECT COUNT(*) FROM {table}")).await);
+    }
+    assert!(before.iter().all(|rows| *rows > 0), "{before:?}");
+
+    let done = Store::distribute(&database.url()).await.unwrap();
+    assert!(done.distributed > 0 && done.copied > 0, "{done:?}");
+    for (table, rows) in TABLES_WITH_ROWS.into_iter().zip(before) {
+        assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {table}")).await, rows, "{table}");
+    }
+    let left = "SELECT SUM(pg_relation_size(logicalrelid))::BIGINT FROM pg_dist_partition";
+    assert_eq!(database.number(left).await, 0, "bytes beside the distributed tables");
+
+    let again = Shop { store: database.open().await.unwrap(), ..shop };
+    assert_eq!(again.events().await, events);
+    again.sell().await;
+}
+
+const TABLES_WITH_ROWS: [&str; 6] =
+    ["merchants", "orders", "payments", "events", "deliveries", "webhook_endpoints"];
+
 #[test]
 fn every_case_holds_on_citus() {
-    // Not `eprintln`, which a test keeps for its own end.
-    let say = |line: &str| drop(writeln!(std::io::stderr(), "{line}"));
     if !postgres_cluster::has_citus() {
         return say("CITUS_URL names no cluster: the conformance suite was not run on Citus");
     }
