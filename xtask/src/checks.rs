@@ -58,8 +58,8 @@ const LINT_FOR_WASM: Step = Step { name: "lint", run: lint_for_wasm };
 const FIRST: [&str; 2] = ["format", "tidy"];
 
 /// The lanes of a whole run. What installs into the same folders stands in one lane; what needs a build of cargo's that
-/// the first lane makes as well (`package`, `api`) comes late enough in its own not to wait long for cargo's lock. The
-/// profile of `fuzz` has a lock of its own.
+/// the first lane makes as well (`package`, `api`) comes late enough in its own not to wait long for cargo's lock.
+/// `fuzz` goes first because its profile has a lock of its own.
 const LANES: [&[&str]; 3] = [
     &["lint", "rust"],
     &["build", "consumers", "frameworks", "package"],

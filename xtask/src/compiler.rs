@@ -27,8 +27,8 @@ const SYSROOT: &str = "XTASK_COMPILES_WITH";
 const SHARED: [&str; 7] =
     ["--crate-name", "--crate-type", "--cfg", "--check-cfg", "--extern", "-L", "--target"];
 
-/// The package whose programs are checked and documented, and not made: no test runs a benchmark, and who measures
-/// builds it in release, with another cargo.
+/// The package whose programs are checked and documented, and not made: no test runs a benchmark, and
+/// `cargo xtask bench` builds them itself, in release mode.
 const WITHOUT_PROGRAMS: &str = "bench";
 
 /// A cargo that calls this program for each crate of the workspace that it compiles. What another cargo has compiled of

@@ -22,9 +22,9 @@ use crate::checks::timed;
 use crate::workspace::Workspace;
 use crate::{compiler, npm, process, worker};
 
-/// So many programs run at a time, beside the cores: what they wait for needs no core, and more of them only make each
-/// other late.
-const BESIDE_THE_CORES: usize = 1;
+/// How many more programs run at a time than there are cores. One keeps the cores busy while others wait. With more,
+/// each only takes longer, and services without processor time refuse requests.
+const MORE_THAN_CORES: usize = 1;
 
 /// Tests that a program runs at a time. One more than there are cores, where that is two: most tests wait.
 const TESTS_AT_A_TIME: usize = 3;
@@ -66,7 +66,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut jobs: Vec<Job> = programs.iter().map(|program| job(workspace, program)).collect();
     jobs.push(documentation(workspace)?);
     jobs.sort_by_key(|job| LONGEST.iter().position(|name| *name == job.name).unwrap_or(LONGEST.len()));
-    let workers = BESIDE_THE_CORES + thread::available_parallelism().map_or(1, usize::from);
+    let workers = MORE_THAN_CORES + thread::available_parallelism().map_or(1, usize::from);
     let failed = side_by_side(jobs, workers)?;
     if failed.is_empty() { Ok(()) } else { bail!("these test programs failed:\n{}", failed.join("\n")) }
 }

@@ -77,8 +77,8 @@ BEGIN
 END
 $$";
 
-/// Whether the server can create the extension: its files have to be there, and loaded when the server started, which
-/// only its parameters tell a role that is no superuser.
+/// Whether the server has loaded Citus. Installed files are not enough: the extension cannot be created unless
+/// `shared_preload_libraries` names it. Citus' own parameters exist only then.
 const IS_LOADED: &str = "SELECT EXISTS (SELECT 1 FROM pg_settings WHERE name = 'citus.shard_count')";
 
 /// From now on all deliveries are numbered by the sequence: above every number that one of them has.
@@ -135,7 +135,8 @@ async fn place(conn: &mut PgConnection, tables: &[(String, bool)]) -> Result<()>
         };
         run(conn, statement).await?;
     }
-    // What a table had stays beside its parts, unseen. The guard of `events` would keep it there.
+    // Citus leaves the rows that a table had in a local copy, which no query sees. Triggers are off while the copies
+    // are emptied, because the guard of `events` refuses a TRUNCATE.
     run(conn, "SET LOCAL session_replication_role = replica".to_owned()).await?;
     for name in &names {
         run(conn, format!("SELECT truncate_local_data_after_distributing_table('{name}')")).await?;

@@ -70,10 +70,14 @@ impl Database for CitusDatabase {
     }
 }
 
-/// Not with `eprintln`, which a test keeps for its own end.
+/// Shows a line at once. What `eprintln` writes, the test harness shows only of tests that fail.
 fn say(line: &str) {
     drop(writeln!(std::io::stderr(), "{line}"));
 }
+
+/// Tables that a merchant with an endpoint and an order has rows in.
+const TABLES_WITH_ROWS: [&str; 6] =
+    ["merchants", "orders", "payments", "events", "deliveries", "webhook_endpoints"];
 
 /// What a deployment has when it is distributed goes to the servers, and nothing of it stays on the coordinator.
 #[tokio::test]
@@ -106,9 +110,6 @@ async fn rows_are_moved_to_the_servers() {
     assert_eq!(again.events().await, events);
     again.sell().await;
 }
-
-const TABLES_WITH_ROWS: [&str; 6] =
-    ["merchants", "orders", "payments", "events", "deliveries", "webhook_endpoints"];
 
 #[test]
 fn every_case_holds_on_citus() {
