@@ -24,7 +24,7 @@ use crate::sql::across::Across;
 use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
 use crate::sql::endpoint::sealed::column;
 use crate::sql::transaction::Tx;
-use crate::tx::{SealedOption, SealedSecret, Subscriber, Written};
+use crate::tx::{SealedOption, SealedSecret, Written};
 
 /// The last sequence of the stream of the endpoint that a statement updates: since when it is subscribed as it is now.
 /// Whatever changes the status or the filter of an endpoint stores it, for the audit (I12).
@@ -120,33 +120,6 @@ impl Tx {
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
         let rows = query.read::<Row>(&mut self.conn).await?;
         rows.iter().map(|row| Ok((row.get("created_sequence")?, endpoint(row)?))).collect()
-    }
-
-    /// The enabled endpoints of the tenant and of the platform: the recipients of an event that commits now (contract
-    /// 7.8).
-    pub async fn endpoints_enabled(&mut self, tenant: &Tenant) -> Result<Vec<Subscriber>> {
-        let operator = Tenant::operator();
-        let rows: Vec<(String, String, String)> = query(
-            "SELECT id, enabled_events, merchant_id FROM webhook_endpoints \
-             WHERE (shard = $1 AND merchant_id = $2 AND livemode = $3 \
-                     OR shard = $4 AND merchant_id = $5 AND livemode = $6) \
-                 AND deleted_at IS NULL AND status = 'enabled' ORDER BY created_sequence",
-        )
-        .bind_tenant(tenant)
-        .bind_tenant(&operator)
-        .about(&[])
-        .read(&mut self.conn)
-        .await?;
-        let subscriber = |(id, filters, owner): (String, String, String)| {
-            let theirs = owner == tenant.merchant_id.as_str();
-            Ok(Subscriber {
-                endpoint_id: EndpointId::from_store(id),
-                enabled_events: serde_json::from_str(&filters)?,
-                owner: if theirs { tenant.clone() } else { operator.clone() },
-                reach: None,
-            })
-        };
-        rows.into_iter().map(subscriber).collect()
     }
 
     /// Any stored secret, to check whether the key-encryption key fits this database.

@@ -32,20 +32,14 @@ pub(crate) fn waits_under(tenant: &Tenant) -> String {
 impl Tx {
     /// Reads the position of a stream and its subscribers.
     pub(crate) async fn stream(&mut self, tenant: &Tenant, now: Timestamp) -> Result<Stream> {
-        let stream = match self.streams(&[tenant], now).await?.remove(tenant) {
-            Some(stream) => stream,
-            None => Stream {
-                last_sequence: 0,
-                last_created_at: i64::MIN,
-                active_shares: 0,
-                subscribers: self.endpoints_enabled(tenant).await?,
-            },
-        };
+        let mut streams = self.streams(&[tenant], now).await?;
+        let stream = streams.remove(tenant).unwrap_or(Stream::NEW);
         self.conn.note_stream(tenant, stream.clone());
         Ok(stream)
     }
 
-    /// Reads those streams that exist.
+    /// Reads these streams. One that has no event yet has no row; a second statement finds the subscribers of all of
+    /// those.
     pub(crate) async fn streams(
         &mut self,
         tenants: &[&Tenant],
@@ -55,49 +49,63 @@ impl Tx {
         let reached_by = dispatch.as_deref().map(|dispatch| (dispatch, now));
         let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
         let apart = self.conn.dialect().shards_apart;
-        let whose = if apart { Whose::Tenants } else { Whose::Everybody };
-        let rows = question(tenants, reached_by, whose).about(&about).read::<Row>(&mut self.conn).await?;
+        let rows = question(reached_by, Of::Streams { tenants, apart }).about(&about);
+        let rows = rows.read::<Row>(&mut self.conn).await?;
         let of_platform = match apart {
-            true => question(&[], reached_by, Whose::Platform).about(&[]).read::<Row>(&mut self.conn).await?,
+            true => question(reached_by, Of::Platform).about(&[]).read::<Row>(&mut self.conn).await?,
             false => Vec::new(),
         };
         let mut streams = HashMap::new();
         for rows in rows.chunk_by(same_stream) {
             let Some(first) = rows.first() else { continue };
-            let tenant =
-                Tenant { merchant_id: MerchantId::from_store(first.get(0)?), livemode: first.get(1)? };
-            let mut subscribed = subscribers(rows, &tenant, dispatch.as_deref(), now)?;
-            subscribed.extend(subscribers(&of_platform, &tenant, dispatch.as_deref(), now)?);
             let stream = Stream {
                 last_sequence: first.get(2)?,
                 last_created_at: first.get(3)?,
                 active_shares: first.get("active_shares")?,
-                subscribers: subscribed,
+                ..Stream::NEW
             };
-            streams.insert(tenant, stream);
+            streams.insert(tenant_of(first)?, (stream, rows));
         }
-        Ok(streams)
+        let new: Vec<&Tenant> = tenants.iter().copied().filter(|of| !streams.contains_key(*of)).collect();
+        streams.extend(new.iter().map(|tenant| ((*tenant).clone(), (Stream::NEW, [].as_slice()))));
+        let of_new = match new.is_empty() {
+            true => Vec::new(),
+            false => {
+                let query = question(reached_by, Of::New { tenants: &new, apart }).about(&[]);
+                query.read::<Row>(&mut self.conn).await?
+            }
+        };
+        for rows in of_new.chunk_by(same_stream) {
+            let Some(first) = rows.first() else { continue };
+            streams.insert(tenant_of(first)?, (Stream::NEW, rows));
+        }
+        let complete = |(tenant, (mut stream, rows)): (Tenant, (Stream, &[Row]))| {
+            for rows in [rows, &of_platform] {
+                stream.subscribers.extend(subscribers(rows, &tenant, dispatch.as_deref(), now)?);
+            }
+            Ok((tenant, stream))
+        };
+        streams.into_iter().map(complete).collect()
     }
 }
 
-/// Whose endpoints are asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// Those of the streams and the platform's.
-    Everybody,
-    /// Those of the streams.
-    Tenants,
-    /// The platform's, which are in a shard of their own.
+/// Whose endpoints are asked for. With `apart`, the platform's are asked for alone: they are in a shard of their own.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    /// Those of these streams, which exist.
+    Streams { tenants: &'a [&'a Tenant], apart: bool },
+    /// Those of these tenants, which have no stream yet.
+    New { tenants: &'a [&'a Tenant], apart: bool },
+    /// The platform's.
     Platform,
 }
 
+/// The columns of a stream without events.
+const NOTHING: &str = "0 AS last_sequence, 0 AS last_created_at, 0 AS active_shares";
+
 /// The query for these streams; with a dispatcher and a time, it also reads how the dispatcher reaches their
 /// endpoints then.
-fn question(
-    tenants: &[&Tenant],
-    reached_by: Option<(&DispatchHandle, Timestamp)>,
-    whose: Whose,
-) -> Query<'static> {
+fn question(reached_by: Option<(&DispatchHandle, Timestamp)>, of: Of<'_>) -> Query<'static> {
     let mut query = Query::new(
         "SELECT s.merchant_id, s.livemode, s.last_sequence, s.last_created_at, e.id, e.enabled_events, e.merchant_id, \
          s.active_shares",
@@ -127,7 +135,7 @@ fn question(
             .push_bind(now)
             .push(")) AS behind");
     }
-    push_endpoints(&mut query, tenants, whose);
+    push_endpoints(&mut query, of);
     if let Some(now) = reached_by.map(|(_, at)| at.as_ms()) {
         query
             .push(" LEFT JOIN merchants m ON m.id = e.merchant_id")
@@ -143,35 +151,54 @@ fn question(
 }
 
 /// Adds the streams `s` and the endpoints `e` that get their events.
-fn push_endpoints(query: &mut Query<'_>, tenants: &[&Tenant], whose: Whose) {
+fn push_endpoints(query: &mut Query<'_>, of: Of<'_>) {
     const USABLE: &str = " AND e.deleted_at IS NULL AND e.status = 'enabled'";
     let operator = Tenant::operator();
-    if whose == Whose::Platform {
-        query.push(
-            " FROM (SELECT '' AS merchant_id, FALSE AS livemode, 0 AS last_sequence, 0 AS last_created_at, \
-             0 AS active_shares) AS s JOIN webhook_endpoints e ON ",
-        );
-        query.push_tenant("e.", &operator).push(USABLE);
-        return;
-    }
+    let (tenants, apart) = match of {
+        Of::Streams { tenants, apart } => {
+            query.push(" FROM (SELECT DISTINCT column1, column2, column3 FROM ");
+            (tenants, apart)
+        }
+        Of::New { tenants, apart } => {
+            query
+                .push(
+                    " FROM (SELECT DISTINCT column1 AS merchant_id, column2 AS livemode, column3 AS shard, ",
+                )
+                .push(NOTHING);
+            query.push(" FROM ");
+            (tenants, apart)
+        }
+        Of::Platform => {
+            query.push(" FROM (SELECT '' AS merchant_id, FALSE AS livemode, ").push(NOTHING);
+            query.push(") AS s JOIN webhook_endpoints e ON ").push_tenant("e.", &operator).push(USABLE);
+            return;
+        }
+    };
     // A join: SQLite answers IN over a list of rows by walking the whole table.
-    query.push(" FROM (SELECT DISTINCT column1, column2, column3 FROM (VALUES ");
-    let mut between = "(CAST(";
+    let mut between = "(VALUES (CAST(";
     for tenant in padded(tenants) {
         query.push(between).push_bind(tenant.merchant_id.as_str().to_owned());
         query.push(" AS TEXT), CAST(").push_bind(tenant.livemode).push(" AS BOOLEAN), CAST(");
         query.push_bind(Shard::of(&tenant.merchant_id)).push(" AS SMALLINT))");
         between = ", (CAST(";
     }
-    query.push(
-        ") AS v) AS t JOIN streams s ON s.shard = t.column3 AND s.merchant_id = t.column1 AND s.livemode = t.column2 \
-         LEFT JOIN webhook_endpoints e \
-         ON (e.shard = s.shard AND e.merchant_id = s.merchant_id AND e.livemode = s.livemode",
-    );
-    if whose == Whose::Everybody {
+    query.push(match of {
+        Of::Streams { .. } => {
+            ") AS v) AS t JOIN streams s ON s.shard = t.column3 AND s.merchant_id = t.column1 AND s.livemode = t.column2 \
+             LEFT JOIN webhook_endpoints e"
+        }
+        _ => ") AS v) AS s JOIN webhook_endpoints e",
+    });
+    query.push(" ON (e.shard = s.shard AND e.merchant_id = s.merchant_id AND e.livemode = s.livemode");
+    if !apart {
         query.push(" OR ").push_tenant("e.", &operator);
     }
     query.push(")").push(USABLE);
+}
+
+/// The tenant of a row.
+fn tenant_of(row: &Row) -> Result<Tenant> {
+    Ok(Tenant { merchant_id: MerchantId::from_store(row.get(0)?), livemode: row.get(1)? })
 }
 
 /// Whether two rows are about one stream.

@@ -29,6 +29,12 @@ pub(crate) struct Stream {
     pub(crate) subscribers: Vec<Subscriber>,
 }
 
+impl Stream {
+    /// One without events, to which nobody subscribes.
+    pub(crate) const NEW: Self =
+        Self { last_sequence: 0, last_created_at: i64::MIN, active_shares: 0, subscribers: Vec::new() };
+}
+
 /// A checkout as it was read.
 pub(crate) struct FoundCheckout {
     pub(crate) tenant: Tenant,

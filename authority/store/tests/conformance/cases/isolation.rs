@@ -83,7 +83,6 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
                         ("endpoint_get", tx.endpoint_get(t, &endpoint).await?.is_some()),
                         ("endpoint_count", tx.endpoint_count(t).await? > 0),
                         ("endpoints_page", !tx.endpoints_page(t, &[], None, 9).await?.is_empty()),
-                        ("endpoints_enabled", !tx.endpoints_enabled(t).await?.is_empty()),
                         ("secret_version", tx.secret_version(t, &endpoint).await.is_ok()),
                         (
                             "deliveries_page",

@@ -157,13 +157,14 @@ pub(crate) async fn streams_that_are_read_together_are_each_their_own(database: 
     let counter = Counter::registered(&live.store, 64, 8);
     let (test, other, quiet) =
         (live.in_test_mode(), Shop::new(&live.store, "other").await, Shop::new(&live.store, "quiet").await);
-    let new = Shop::new(&live.store, "new").await;
+    let (new, lonely) = (Shop::new(&live.store, "new").await, Shop::new(&live.store, "lonely").await);
     let wanted = [
         (&live, vec![live.endpoint(&["*"]).await]),
         (&test, vec![test.endpoint(&["*"]).await]),
         (&other, vec![other.endpoint(&["*"]).await, other.endpoint(&["checkout.*"]).await]),
         (&quiet, vec![]),
-        (&new, vec![new.endpoint(&["*"]).await]),
+        (&new, vec![new.endpoint(&["*"]).await, new.endpoint(&["*"]).await]),
+        (&lonely, vec![]),
     ];
     for (shop, _) in &wanted[..4] {
         shop.open_checkout().await;
@@ -179,7 +180,7 @@ pub(crate) async fn streams_that_are_read_together_are_each_their_own(database: 
     let mut deliveries = 0;
     for (n, (opening, endpoints)) in openings.into_iter().enumerate() {
         let committed = opening.await.unwrap();
-        // The last stream begins here; the others have an event each.
+        // The last two streams begin here; the others have an event each.
         let sequence = if n < 8 { 2 + n % 2 } else { 1 + n % 2 };
         assert_eq!(committed.events[0].sequence, i64::try_from(sequence).unwrap());
         let told: Vec<_> = committed.deliveries.iter().map(|delivery| delivery.endpoint_id.clone()).collect();
