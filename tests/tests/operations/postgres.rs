@@ -1,14 +1,16 @@
-//! The service on PostgreSQL: several instances on one database, a server that is restarted under load, and a schema
-//! that is changed only when asked (contract 8.3, 12 T1 and T4, 16).
+//! The service on PostgreSQL: several instances on one database, a network that takes time, a server that is restarted
+//! under load, and a schema that is changed only when asked (contract 8.3, 12 T1 and T4, 16).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use http::Method;
 use postgres_cluster::{Cluster, Durability, Stop};
 use serde_json::json;
 use tests::authority::{Authority, KEK};
+use tests::database_proxy::DatabaseProxy;
 use tests::eventually::eventually;
 use tests::merchant::{Merchant, checkout_body, text};
 use tests::receiver::Receiver;
@@ -54,6 +56,30 @@ async fn what_has_no_citus_is_not_distributed() {
         assert!(said.contains(name), "{said}");
     }
     assert!(!file.exists());
+}
+
+/// What new merchants' first events need is read for all of them at once: their streams have no rows yet.
+#[tokio::test]
+async fn first_events_of_new_merchants_share_their_round_trips() {
+    const MERCHANTS: u64 = 48;
+    let proxy = DatabaseProxy::start(&postgres_cluster::database().await);
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", proxy.url())]).await;
+    let receiver = Receiver::accepting().await;
+    let merchants = join_all((0..MERCHANTS).map(async |n| {
+        let merchant = Merchant::create(&authority, &format!("new-{n}")).await;
+        merchant.endpoint(&receiver.url("/hooks"), &["*"]).await;
+        merchant
+    }))
+    .await;
+    let _ = proxy.take_trips();
+    // So that the others wait together while the first transactions are under way.
+    proxy.delay(Duration::from_millis(20));
+    join_all(merchants.iter().map(Merchant::checkout)).await;
+    proxy.delay(Duration::ZERO);
+    let kinds = proxy.take_trips().kinds;
+    let trips = kinds.iter().filter(|(tables, _)| tables.contains("checkouts")).map(|(_, kind)| kind.trips);
+    let trips: u64 = trips.sum();
+    assert!(trips < 3 * MERCHANTS, "{trips} round trips: {kinds:#?}");
 }
 
 #[tokio::test]
