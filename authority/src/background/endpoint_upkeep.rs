@@ -3,7 +3,7 @@
 //! becomes `failing`, and one that has failed for five days (nine with the retry schedule `long`) is disabled (contract
 //! 2.12, 4.10, 7.5).
 //!
-//! One bounded round per call, part of housekeeping. Nothing that depends on a secret's expiry waits for such a
+//! One bounded round per call, part of housekeeping, for the shards that have something due ([`due`]). Nothing that depends on a secret's expiry waits for such a
 //! round: what is shown or signed goes by the clock. Usually an endpoint's next attempt shows that it has failed for
 //! too long; but the attempts of a delivery end after their schedule, and without a new event there is no next attempt.
 
@@ -17,13 +17,33 @@ use authority_domain::endpoint::{DisabledReason, FAILING_AFTER_MS};
 use authority_domain::id::AlertId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
+use authority_store::shards::ShardSet;
 use authority_store::tx::{Overdue, Tx};
 use rand::rngs::StdRng;
 
 /// The most endpoints per transaction: each may have deliveries to cancel.
 const JUDGED_AT_ONCE: i64 = 20;
 
-/// Does everything that is due at `now`, at most `limit` rows of each kind; true when there may be more.
+/// The shards in which something is due at `now`.
+///
+/// # Errors
+/// Only what the store reports.
+pub(crate) async fn due(tx: &mut Tx, policy: DisablePolicy, now: Timestamp) -> Result<ShardSet, StoreError> {
+    let quiet = (AlertCode::DeliveriesFailed, now.plus_ms(-RECENT_MS));
+    tx.upkeep_due(now, quiet, overdue(policy, now)).await
+}
+
+/// What is due of endpoints that keep failing.
+fn overdue(policy: DisablePolicy, now: Timestamp) -> Overdue {
+    Overdue {
+        failing_before: now.plus_ms(-FAILING_AFTER_MS),
+        disabled_before: now.plus_ms(-policy.after_ms),
+        long_disabled_before: now.plus_ms(-policy.for_schedule(RetrySchedule::Long).after_ms),
+        limit: JUDGED_AT_ONCE,
+    }
+}
+
+/// Does everything that is due at `now` in the shards whose turns the transaction holds, at most `limit` rows of each kind; true when there may be more.
 ///
 /// # Errors
 /// Only what the store reports.
@@ -48,13 +68,8 @@ pub(crate) async fn judge_overdue(
     dice: &mut StdRng,
     limit: i64,
 ) -> Result<bool, StoreError> {
-    let overdue = Overdue {
-        failing_before: now.plus_ms(-FAILING_AFTER_MS),
-        disabled_before: now.plus_ms(-policy.after_ms),
-        long_disabled_before: now.plus_ms(-policy.for_schedule(RetrySchedule::Long).after_ms),
-        limit: JUDGED_AT_ONCE,
-    };
-    let mut found = tx.conditions_overdue(overdue).await?;
+    let mut found = tx.conditions_overdue(overdue(policy, now)).await?;
+    found.retain(|one| tx.holds(&one.tenant.merchant_id));
     found.iter_mut().for_each(|one| one.condition.passes(now));
     tx.conditions_put(&found).await?;
     for one in &found {

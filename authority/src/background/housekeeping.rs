@@ -2,8 +2,9 @@
 //! ended sessions of console and portal. It also makes the changes to endpoints that are due by time
 //! (`endpoint_upkeep`).
 //!
-//! A round runs once a minute. When a round reaches its limit, the next follows at once. Each round is a transaction
-//! of its own, so that no request waits behind a long one. Deliberately absent: removing anything that merchants
+//! A round runs once a minute. When a round reaches its limit, the next follows at once. What is purged needs no turn,
+//! and the changes to endpoints only those of the shards that have some, which are found without a turn: a round
+//! keeps nobody else from writing. Deliberately absent: removing anything that merchants
 //! read; that is the job of [`super::retention`], where a retention is set.
 
 use std::sync::Arc;
@@ -12,13 +13,14 @@ use std::time::Duration;
 use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::time::Timestamp;
+use authority_store::shards::Turns;
 use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::sync::watch;
 
-use super::endpoint_upkeep::{judge_overdue, upkeep};
+use super::endpoint_upkeep::{due, judge_overdue, upkeep};
 use super::goes_on;
 use crate::app::console::sessions::IDLE_MS;
 use crate::clock::Clock;
@@ -46,10 +48,7 @@ pub async fn keep_house(
         let now = Timestamp::from_ms(clock.now_ms());
         let mut seed = [0; 32];
         dice.fill(&mut seed);
-        let more: Result<bool, StoreError> = store
-            .write(move |tx: &mut Tx| Box::pin(async move { round(tx, disable, now, seed).await }))
-            .await;
-        pause = match more {
+        pause = match round(&store, disable, now, seed).await {
             Ok(true) => Duration::ZERO,
             Ok(false) => ROUND,
             Err(error) => {
@@ -62,18 +61,36 @@ pub async fn keep_house(
 
 /// True when there may be more to do.
 async fn round(
-    tx: &mut Tx,
+    store: &Store,
     disable: DisablePolicy,
     now: Timestamp,
     seed: [u8; 32],
 ) -> Result<bool, StoreError> {
-    let removed = tx.idempotency_purge(now, ROWS_MAX).await?;
-    let more = upkeep(tx, now, ROWS_MAX).await?;
-    let overdue = judge_overdue(tx, disable, now, &mut StdRng::from_seed(seed), ROWS_MAX).await?;
+    let purged = store
+        .write_with(Turns::NONE, move |tx: &mut Tx| Box::pin(async move { purge(tx, now).await }))
+        .await?;
+    let due =
+        store.read_list(move |tx: &mut Tx| Box::pin(async move { due(tx, disable, now).await })).await?;
+    if due.is_empty() {
+        return Ok(purged);
+    }
+    let changed: Result<bool, StoreError> = store
+        .write_with(Turns::each(due), move |tx: &mut Tx| {
+            Box::pin(async move {
+                let more = upkeep(tx, now, ROWS_MAX).await?;
+                Ok(judge_overdue(tx, disable, now, &mut StdRng::from_seed(seed), ROWS_MAX).await? || more)
+            })
+        })
+        .await;
+    Ok(changed? || purged)
+}
+
+/// Removes what has expired, at most [`ROWS_MAX`] rows of each kind. True when there may be more.
+async fn purge(tx: &mut Tx, now: Timestamp) -> Result<bool, StoreError> {
+    let answers = tx.idempotency_purge(now, ROWS_MAX).await?;
     let figures = tx.figures_purge(now.plus_ms(-FIGURES_KEPT_MS), ROWS_MAX).await?;
     let sessions = tx.console_sessions_purge(now.plus_ms(-IDLE_MS), ROWS_MAX).await?;
-    let sessions = sessions.max(tx.portal_sessions_purge(now, ROWS_MAX).await?);
-    let more = more || i64::try_from(sessions).is_ok_and(|removed| removed >= ROWS_MAX);
-    let more = more || i64::try_from(figures).is_ok_and(|removed| removed >= ROWS_MAX);
-    Ok(more || overdue || i64::try_from(removed).is_ok_and(|removed| removed >= ROWS_MAX))
+    let visits = tx.portal_sessions_purge(now, ROWS_MAX).await?;
+    let most = answers.max(figures).max(sessions).max(visits);
+    Ok(i64::try_from(most).is_ok_and(|removed| removed >= ROWS_MAX))
 }

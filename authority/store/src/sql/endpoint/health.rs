@@ -75,6 +75,22 @@ static CONDITIONS: Table = Table {
     together: Together::Replaced,
 };
 
+/// Adds the condition of [`Tx::conditions_overdue`].
+pub(super) fn push_overdue(query: &mut Query<'_>, overdue: Overdue) {
+    query.push("status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
+    let first = overdue.failing_before.max(overdue.disabled_before).max(overdue.long_disabled_before);
+    query.push_bind(first.as_ms());
+    query.push(" AND consecutive_failures >= ").push_bind(FAILING_AFTER);
+    query.push(" AND (health_state <> 'failing' AND first_failure_at <= ");
+    query.push_bind(overdue.failing_before.as_ms());
+    // `failed_events` with two spaces holds three events: the most that are stored, and the number that disables.
+    query.push(
+        " OR failed_events LIKE '% % %' AND first_failure_at <= CASE WHEN retry_schedule = 'long' THEN ",
+    );
+    query.push_bind(overdue.long_disabled_before.as_ms()).push(" ELSE ");
+    query.push_bind(overdue.disabled_before.as_ms()).push(" END)");
+}
+
 impl Tx {
     /// The conditions of these endpoints, to be read, changed and put back in one transaction. One that does not exist
     /// is left out.
@@ -93,19 +109,10 @@ impl Tx {
 
     /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
     pub async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>> {
-        // `failed_events` with two spaces holds three events: the most that are stored, and the number that disables.
         let mut query = Query::across(Across::Due, CONDITION);
-        query.push(" WHERE status = 'enabled' AND first_failure_at IS NOT NULL AND first_failure_at <= ");
-        let first = overdue.failing_before.max(overdue.disabled_before).max(overdue.long_disabled_before);
-        query.push_bind(first.as_ms());
-        query.push(" AND consecutive_failures >= ").push_bind(FAILING_AFTER);
-        query.push(" AND (health_state <> 'failing' AND first_failure_at <= ");
-        query.push_bind(overdue.failing_before.as_ms());
-        query.push(
-            " OR failed_events LIKE '% % %' AND first_failure_at <= CASE WHEN retry_schedule = 'long' THEN ",
-        );
-        query.push_bind(overdue.long_disabled_before.as_ms()).push(" ELSE ");
-        query.push_bind(overdue.disabled_before.as_ms()).push(" END) ORDER BY first_failure_at LIMIT ");
+        query.push(" WHERE ");
+        push_overdue(&mut query, overdue);
+        query.push(" ORDER BY first_failure_at LIMIT ");
         query.push_bind(overdue.limit).push(self.conn.dialect().lock_rows);
         query.read::<Row>(&mut self.conn).await?.iter().map(condition_of).collect()
     }

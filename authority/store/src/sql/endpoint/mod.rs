@@ -10,6 +10,7 @@ pub(crate) mod rows;
 pub(crate) mod sealed;
 pub(crate) mod signing_secrets;
 pub(crate) mod undelivered;
+pub(crate) mod upkeep;
 
 use authority_domain::delivery::recovery::RecoveryStatus;
 use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus};

@@ -141,11 +141,13 @@ impl Tx {
         self.keep_key(record_id, key, fingerprint);
     }
 
-    /// Removes up to `limit` answers that have expired; returns how many.
+    /// Removes up to `limit` answers that have expired; returns how many. It needs no turn: an answer that a request
+    /// replaces meanwhile is looked at again, and stays.
     pub async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
         Ok(Query::across(
             Across::Retention,
-            "DELETE FROM idempotency WHERE (shard, merchant_id, livemode, key) IN ( \
+            // `+ 0`: the rows are found by the list, which is short.
+            "DELETE FROM idempotency WHERE expires_at + 0 <= $1 AND (shard, merchant_id, livemode, key) IN ( \
                  SELECT shard, merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \
                  ORDER BY expires_at LIMIT $2)",
         )

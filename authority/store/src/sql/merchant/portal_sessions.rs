@@ -92,7 +92,7 @@ impl Tx {
     /// Removes at most `limit` links and sessions whose time ended before `before`; how many.
     pub async fn portal_sessions_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
         Ok(query(
-            "DELETE FROM portal_sessions WHERE id IN \
+            "DELETE FROM portal_sessions WHERE expires_at + 0 < $1 AND id IN \
                  (SELECT id FROM portal_sessions WHERE expires_at < $1 ORDER BY expires_at LIMIT $2)",
         )
         .binds((before.as_ms(), limit))

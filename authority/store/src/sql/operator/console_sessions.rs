@@ -73,10 +73,11 @@ impl Tx {
         Ok(())
     }
 
-    /// Removes at most `limit` sessions that were last used before `before`; how many.
+    /// Removes at most `limit` sessions that were last used before `before`; how many. One that is used meanwhile is
+    /// looked at again, and stays.
     pub async fn console_sessions_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
         Ok(query(
-            "DELETE FROM console_sessions WHERE hash IN \
+            "DELETE FROM console_sessions WHERE used_at + 0 < $1 AND hash IN \
                  (SELECT hash FROM console_sessions WHERE used_at < $1 ORDER BY used_at LIMIT $2)",
         )
         .binds((before.as_ms(), limit))

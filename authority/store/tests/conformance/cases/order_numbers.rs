@@ -82,17 +82,19 @@ pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_togeth
 
 /// Takes the next order number and then ends as `end` says.
 fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumber, Refusal>> {
-    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
-    submit(async move {
-        store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let number = tx.order_number_reserve(&tenant, "ORD-").await?;
-                    end.map(|()| number)
-                })
+    submit(reserve(shop.clone(), end))
+}
+
+async fn reserve(shop: Shop, end: Result<(), Refusal>) -> Result<OrderNumber, Refusal> {
+    let (store, tenant) = (shop.store, shop.tenant);
+    store
+        .write(move |tx: &mut Tx| {
+            Box::pin(async move {
+                let number = tx.order_number_reserve(&tenant, "ORD-").await?;
+                end.map(|()| number)
             })
-            .await
-    })
+        })
+        .await
 }
 
 /// Takes the next order number, and has said before that it will.
@@ -114,5 +116,6 @@ fn reserving_ahead(shop: &Shop) -> Pending<Result<OrderNumber, StoreError>> {
 }
 
 async fn reserving_now(shop: &Shop) -> String {
-    reserving(shop, Ok(())).await.unwrap().to_string()
+    // The writer is not held.
+    reserve(shop.clone(), Ok(())).await.unwrap().to_string()
 }

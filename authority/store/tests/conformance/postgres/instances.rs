@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use authority_domain::id::RequestId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
-use authority_store::tx::{Page, SettledAs};
+use authority_store::shards::Turns;
+use authority_store::tx::{IdempotencyRecord, KeyScope, Page, SettledAs, Tx};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use super::PostgresDatabase;
-use crate::cases::fixtures::{at, noon, settlement};
+use crate::cases::fixtures::{at, dice, noon, settlement};
 use crate::cases::shop::Shop;
 use crate::cases::{Database, job};
 
@@ -148,4 +151,47 @@ async fn take_turns(database: PostgresDatabase) {
         seen.insert(count.await.unwrap());
     }
     assert_eq!(seen, (0..16).collect(), "each saw what the one before it had committed");
+}
+
+/// A purge has no turn. It waits for a request that replaces an expired answer, and looks again at what it finds then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_is_replaced_while_others_are_purged_stays() {
+    let database = PostgresDatabase::start().await;
+    let shop = Shop::open(&database).await;
+    let (store, scope) = (&shop.store, KeyScope::Merchant(shop.tenant.clone()));
+    let record = IdempotencyRecord {
+        scope,
+        key: "k-1".to_owned(),
+        fingerprint: [7; 32],
+        operation: "POST /x",
+        answer: "first".to_owned(),
+        request_id: RequestId::generate(noon(), &mut dice()),
+        created_at: noon(),
+        expires_at: at(60),
+    };
+    let made: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
+    made.unwrap();
+    let mut replacing = database.connect().await;
+    let later = format!("BEGIN; UPDATE idempotency SET expires_at = {}", at(200).as_ms());
+    replacing.execute(AssertSqlSafe(later)).await.unwrap();
+    let purging = tokio::spawn({
+        let store = store.clone();
+        async move {
+            store
+                .write_with(Turns::NONE, move |tx: &mut Tx| {
+                    Box::pin(async move { tx.idempotency_purge(at(100), 9).await })
+                })
+                .await
+        }
+    });
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+        AND wait_event_type = 'Lock' AND query LIKE '%DELETE FROM idempotency%' AND pid <> pg_backend_pid()";
+    while database.number(waits).await == 0 {
+        assert!(!purging.is_finished(), "it waits for the request");
+    }
+    replacing.execute("COMMIT").await.unwrap();
+    let purged: Result<u64, StoreError> = purging.await.unwrap();
+    assert_eq!(purged.unwrap(), 0);
+    assert_eq!(database.number("SELECT COUNT(*) FROM idempotency").await, 1);
+    replacing.close().await.unwrap();
 }

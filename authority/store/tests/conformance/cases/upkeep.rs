@@ -1,0 +1,75 @@
+//! Where time alone has brought something due is known before a turn is taken.
+
+use authority_domain::alert::{AlertCode, NewAlert, Severity};
+use authority_domain::id::{AlertId, MerchantId};
+use authority_store::StoreError;
+use authority_store::shards::ShardSet;
+use authority_store::tx::Overdue;
+
+use super::fixtures::{at, dice, noon};
+use super::shop::Shop;
+use super::{Database, job};
+
+/// When everything below is looked at.
+const NOW: i64 = 100;
+
+async fn due(shop: &Shop) -> ShardSet {
+    let store = &shop.store;
+    let overdue =
+        Overdue { failing_before: at(50), disabled_before: at(0), long_disabled_before: at(0), limit: 1 };
+    let quiet = (AlertCode::DeliveriesFailed, at(50));
+    let due: Result<ShardSet, StoreError> = job!(store.read, tx => tx.upkeep_due(at(NOW), quiet, overdue));
+    due.unwrap()
+}
+
+/// Each kind of work is found in the shard of its merchant, and in no other.
+pub(crate) async fn what_time_brings_is_found_in_its_shards(database: &dyn Database) {
+    let first = Shop::open(database).await;
+    is_due_for(&first, &[], "at first").await;
+    let mut merchants: Vec<MerchantId> = Vec::new();
+    for kind in ["secret", "stranded", "alert", "failing"] {
+        let shop = Shop::new(&first.store, kind).await;
+        let id = shop.endpoint(&["*"]).await;
+        shop.open_checkout().await;
+        let sql = match kind {
+            "secret" => {
+                format!(
+                    "UPDATE endpoint_secrets SET expires_at = {} WHERE endpoint_id = '{id}'",
+                    at(NOW).as_ms()
+                )
+            }
+            "stranded" => format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{id}'"),
+            "alert" => {
+                let alert = NewAlert {
+                    id: AlertId::generate(noon(), &mut dice()),
+                    code: AlertCode::DeliveriesFailed,
+                    severity: Severity::Warning,
+                    subject: id.to_string(),
+                    message: "some".to_owned(),
+                };
+                let (store, tenant) = (&shop.store, shop.tenant.clone());
+                let raised: Result<(), StoreError> =
+                    job!(store.write, tx => tx.alert_raise(Some(&tenant), &alert, at(50)));
+                raised.unwrap();
+                format!("UPDATE alerts SET last_seen_at = last_seen_at - 1 WHERE subject = '{id}'")
+            }
+            _ => format!(
+                "UPDATE webhook_endpoints SET first_failure_at = {}, consecutive_failures = 10 WHERE id = '{id}'",
+                at(50).as_ms()
+            ),
+        };
+        is_due_for(&first, &merchants, &format!("before {kind}")).await;
+        database.execute(&sql).await.unwrap();
+        merchants.push(shop.tenant.merchant_id.clone());
+        is_due_for(&first, &merchants, kind).await;
+    }
+}
+
+/// Checks where something is due. A database with one shard has nothing more to say than that there is something.
+async fn is_due_for(shop: &Shop, merchants: &[MerchantId], when: &str) {
+    let found = due(shop).await;
+    match shop.store.has_turns() {
+        true => assert_eq!(found, merchants.iter().collect(), "{when}"),
+        false => assert_eq!(found.is_empty(), merchants.is_empty(), "{when}"),
+    }
+}
