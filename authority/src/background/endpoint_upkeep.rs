@@ -3,9 +3,10 @@
 //! becomes `failing`, and one that has failed for five days (nine with the retry schedule `long`) is disabled (contract
 //! 2.12, 4.10, 7.5).
 //!
-//! One bounded round per call, part of housekeeping, for the shards that have something due ([`due`]). Nothing that depends on a secret's expiry waits for such a
-//! round: what is shown or signed goes by the clock. Usually an endpoint's next attempt shows that it has failed for
-//! too long; but the attempts of a delivery end after their schedule, and without a new event there is no next attempt.
+//! One bounded round per call, part of housekeeping, for the shards that have something due ([`due`]). Nothing that
+//! depends on a secret's expiry waits for such a round: what is shown or signed goes by the clock. Usually an endpoint's
+//! next attempt shows that it has failed for too long; but the attempts of a delivery end after their schedule, and
+//! without a new event there is no next attempt.
 
 use authority_domain::alert::{AlertCode, NewAlert};
 use authority_domain::delivery::integration_health::RECENT_MS;
@@ -43,7 +44,8 @@ fn overdue(policy: DisablePolicy, now: Timestamp) -> Overdue {
     }
 }
 
-/// Does everything that is due at `now` in the shards whose turns the transaction holds, at most `limit` rows of each kind; true when there may be more.
+/// Does everything that is due at `now` in the shards whose turns the transaction holds, at most `limit` rows of each
+/// kind; true when there may be more.
 ///
 /// # Errors
 /// Only what the store reports.
