@@ -4,9 +4,9 @@
 //! 2.12, 4.10, 7.5).
 //!
 //! One bounded round per call, part of housekeeping, for the shards that have something due ([`due`]). Nothing that
-//! depends on a secret's expiry waits for such a round: what is shown or signed goes by the clock. Usually an endpoint's
-//! next attempt shows that it has failed for too long; but the attempts of a delivery end after their schedule, and
-//! without a new event there is no next attempt.
+//! depends on a secret's expiry waits for such a round: what is shown or signed goes by the clock. Usually the next
+//! attempt to an endpoint shows that it has failed for too long; but the attempts of a delivery end after their
+//! schedule, and without a new event there is no next attempt.
 
 use authority_domain::alert::{AlertCode, NewAlert};
 use authority_domain::delivery::integration_health::RECENT_MS;
