@@ -17,6 +17,8 @@ mod operator_plans;
 mod plans;
 #[cfg(test)]
 mod share_plans;
+#[cfg(test)]
+mod upkeep_plans;
 
 use crate::driver::Dialect;
 use crate::shards::ShardSet;

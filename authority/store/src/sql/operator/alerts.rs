@@ -9,6 +9,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
 
 const COLUMNS: &str = "id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at";
@@ -162,19 +163,20 @@ impl Tx {
         Ok(())
     }
 
-    /// Closes the alerts of a code that were not raised since `since`, in the shards whose turns the transaction holds;
-    /// returns how many.
+    /// Closes the alerts of a code that were not raised since `since`, for all owners; returns how many.
     pub async fn alerts_close_quiet(
         &mut self,
         code: AlertCode,
         since: Timestamp,
         now: Timestamp,
     ) -> Result<u64> {
-        let mut query = query(
-            "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL AND ",
-        );
-        query.push_shards("", self.conn.shards());
-        Ok(query.binds((code.as_str(), since.as_ms(), now.as_ms())).write(&mut self.conn).await?)
+        Ok(Query::across(
+            Across::Due,
+            "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL",
+        )
+        .binds((code.as_str(), since.as_ms(), now.as_ms()))
+        .write(&mut self.conn)
+        .await?)
     }
 }
 
