@@ -2,10 +2,10 @@
 //! ended sessions of console and portal. It also makes the changes to endpoints that are due by time
 //! (`endpoint_upkeep`).
 //!
-//! A round runs once a minute. When a round reaches its limit, the next follows at once. What is purged needs no turn,
-//! and the changes to endpoints only those of the shards that have some, which are found without a turn: a round
-//! keeps nobody else from writing. Deliberately absent: removing anything that merchants
-//! read; that is the job of [`super::retention`], where a retention is set.
+//! A round runs once a minute. When a round reaches its limit, the next follows at once. On PostgreSQL it keeps nobody
+//! else from writing: what is purged needs no turn, and the changes to endpoints only those of the shards that have
+//! some, which are found without a turn. On SQLite a round is one transaction, so that no request waits behind a long
+//! one. Deliberately absent: removing anything that merchants read; that is the job of [`super::retention`], where a retention is set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,13 +59,20 @@ pub async fn keep_house(
     }
 }
 
-/// True when there may be more to do.
+/// True when there may be more to do. Where others may write at the same time, no more turns are taken than necessary.
 async fn round(
     store: &Store,
     disable: DisablePolicy,
     now: Timestamp,
     seed: [u8; 32],
 ) -> Result<bool, StoreError> {
+    if !store.has_turns() {
+        return store
+            .write(move |tx: &mut Tx| {
+                Box::pin(async move { Ok(purge(tx, now).await? | change(tx, disable, now, seed).await?) })
+            })
+            .await;
+    }
     let purged = store
         .write_with(Turns::NONE, move |tx: &mut Tx| Box::pin(async move { purge(tx, now).await }))
         .await?;
@@ -74,15 +81,23 @@ async fn round(
     if due.is_empty() {
         return Ok(purged);
     }
-    let changed: Result<bool, StoreError> = store
+    let changed = store
         .write_with(Turns::each(due), move |tx: &mut Tx| {
-            Box::pin(async move {
-                let more = upkeep(tx, now, ROWS_MAX).await?;
-                Ok(judge_overdue(tx, disable, now, &mut StdRng::from_seed(seed), ROWS_MAX).await? || more)
-            })
+            Box::pin(async move { change(tx, disable, now, seed).await })
         })
-        .await;
-    Ok(changed? || purged)
+        .await?;
+    Ok(changed || purged)
+}
+
+/// Makes the changes to endpoints that are due. True when there may be more.
+async fn change(
+    tx: &mut Tx,
+    disable: DisablePolicy,
+    now: Timestamp,
+    seed: [u8; 32],
+) -> Result<bool, StoreError> {
+    let more = upkeep(tx, now, ROWS_MAX).await?;
+    Ok(judge_overdue(tx, disable, now, &mut StdRng::from_seed(seed), ROWS_MAX).await? || more)
 }
 
 /// Removes what has expired, at most [`ROWS_MAX`] rows of each kind. True when there may be more.
