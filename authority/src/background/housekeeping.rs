@@ -2,10 +2,11 @@
 //! ended sessions of console and portal. It also makes the changes to endpoints that are due by time
 //! (`endpoint_upkeep`).
 //!
-//! A round runs once a minute. When a round reaches its limit, the next follows at once. On PostgreSQL it keeps nobody
-//! else from writing: what is purged needs no turn, and the changes to endpoints only those of the shards that have
-//! some, which are found without a turn. On SQLite a round is one transaction, so that no request waits behind a long
-//! one. Deliberately absent: removing anything that merchants read; that is the job of [`super::retention`], where a retention is set.
+//! A round runs once a minute. When a round reaches its limit, the next follows at once. On PostgreSQL it keeps
+//! nobody else from writing: what is purged needs no turn, and the changes to endpoints only those of the shards that
+//! have some, which are found without a turn. On SQLite a round is one transaction of its own, so that no request
+//! waits behind a long one. Deliberately absent: removing anything that merchants read; that is the job of
+//! [`super::retention`], where a retention is set.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,7 +70,10 @@ async fn round(
     if !store.has_turns() {
         return store
             .write(move |tx: &mut Tx| {
-                Box::pin(async move { Ok(purge(tx, now).await? | change(tx, disable, now, seed).await?) })
+                Box::pin(async move {
+                    let purged = purge(tx, now).await?;
+                    Ok(change(tx, disable, now, seed).await? || purged)
+                })
             })
             .await;
     }
