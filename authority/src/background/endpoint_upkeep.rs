@@ -45,7 +45,7 @@ fn overdue(policy: DisablePolicy, now: Timestamp) -> Overdue {
 }
 
 /// Does everything that is due at `now` in the shards whose turns the transaction holds, at most `limit` rows of each
-/// kind; true when there may be more.
+/// kind; true when there may be more. Alerts that have lapsed are closed in every shard.
 ///
 /// # Errors
 /// Only what the store reports.

@@ -160,11 +160,10 @@ impl Tx {
         now: Timestamp,
         limit: i64,
     ) -> Result<u64> {
-        // The shard comes last, as in [`Tx::idempotency_purge`].
         let mut query = query(
             "UPDATE deliveries SET status = 'cancelled', failure_reason = $2, next_attempt_at = NULL, \
                  lease_token = NULL, lease_until = NULL, updated_at = $3 \
-             WHERE (id, shard) IN (SELECT d.id, d.shard FROM deliveries d \
+             WHERE (shard, id) IN (SELECT d.shard, d.id FROM deliveries d \
                  WHERE d.endpoint_id = $1 AND d.status = 'pending' \
                  AND (d.lease_until IS NULL OR d.lease_until < $3) AND ",
         );

@@ -142,9 +142,8 @@ impl Tx {
     pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
         Ok(Query::across(
             Across::Retention,
-            // The shard comes last, as in [`Tx::idempotency_purge`].
-            "DELETE FROM endpoint_figures WHERE (endpoint_id, since, shard) IN ( \
-                 SELECT endpoint_id, since, shard FROM endpoint_figures WHERE since < $1 ORDER BY since LIMIT $2)",
+            "DELETE FROM endpoint_figures WHERE (shard, endpoint_id, since) IN ( \
+                 SELECT shard, endpoint_id, since FROM endpoint_figures WHERE since < $1 ORDER BY since LIMIT $2)",
         )
         .binds((before.as_ms(), limit))
         .write(&mut self.conn)

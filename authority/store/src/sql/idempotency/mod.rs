@@ -146,10 +146,9 @@ impl Tx {
     pub async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
         Ok(Query::across(
             Across::Retention,
-            // `+ 0`: the rows are found by the list, which is short. The shard comes last: when a list begins with it,
-            // SQLite looks for nothing else and walks all rows.
-            "DELETE FROM idempotency WHERE expires_at + 0 <= $1 AND (merchant_id, livemode, key, shard) IN ( \
-                 SELECT merchant_id, livemode, key, shard FROM idempotency WHERE expires_at <= $1 \
+            // `+ 0`: the rows are found by the list, which is short.
+            "DELETE FROM idempotency WHERE expires_at + 0 <= $1 AND (shard, merchant_id, livemode, key) IN ( \
+                 SELECT shard, merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \
                  ORDER BY expires_at LIMIT $2)",
         )
         .binds((now.as_ms(), limit))
