@@ -3,10 +3,10 @@
 //!
 //! The tools come from the lock file of `tests/openapi`. The committed documents are linted; types are generated from
 //! the merchant's and a client is compiled against them; then the tests run against a real authority: they catch up
-//! with the event history and ask for a refund through that client, and open `/docs` in Chromium. The pictures of
-//! both pages lie in the target directory afterwards. The package's client, whose operations are written from the
-//! document, runs against such an authority too (`tests/client`), through a network that loses, repeats and breaks
-//! off; and so does `authority mcp`, which the public client of that protocol speaks to (`tests/mcp`). Last,
+//! with the event history and ask for a refund through that client, and open all pages in Chromium. A picture of each
+//! goes into the folder that `SCREENSHOTS` names; without it none is made. The package's client, whose operations are
+//! written from the document, runs against such an authority too (`tests/client`), through a network that loses, repeats
+//! and breaks off; and so does `authority mcp`, which the public client of that protocol speaks to (`tests/mcp`). Last,
 //! schemathesis holds both listeners to the documents they serve.
 
 use std::process::Command;
@@ -50,8 +50,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
                 .current_dir(folder)
                 .args(["--test", "--test-reporter", "spec"])
                 .args(consumer::test_files(folder)?)
-                .env("AUTHORITY_BINARY", workspace.target().join("debug/authority"))
-                .env("SCREENSHOTS", workspace.target().join("openapi-screenshots")),
+                .env("AUTHORITY_BINARY", workspace.target().join("debug/authority")),
         )?;
     }
     schemathesis::conformance(workspace, Database::Sqlite, CASES, Some(SEED))

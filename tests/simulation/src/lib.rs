@@ -33,6 +33,7 @@ mod operate;
 mod operate_endpoints;
 mod operate_events;
 mod planted;
+mod processor;
 mod receiver;
 mod rows;
 mod runtime;

@@ -9,6 +9,8 @@ use std::sync::mpsc;
 
 use tokio::runtime::Builder;
 
+use crate::processor::Bound;
+
 /// Tasks that run before the runtime looks for anything else; more than ever wait.
 const EVERYTHING_THAT_CAN_GO_ON: u32 = 1 << 30;
 
@@ -18,6 +20,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    let _bound = Bound::to_the_least_used();
     let runtime = Builder::new_current_thread()
         .enable_all()
         .start_paused(true)

@@ -4,6 +4,7 @@
 use authority_domain::id::MerchantId;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, PgConnection, Row as _};
+use tokio::sync::OnceCell;
 
 use super::batch::push_lookups;
 use crate::driver::{Statement, Value};
@@ -36,14 +37,20 @@ const FILL: [&str; 5] = [
     "ANALYZE",
 ];
 
+/// A connection to the database that is filled for all tests, none of which writes.
 async fn filled() -> PgConnection {
-    let url = postgres_cluster::database().await;
-    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
-    let mut conn = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
-    for sql in FILL {
-        sqlx::query(sql).execute(&mut conn).await.unwrap();
-    }
-    conn
+    static FILLED: OnceCell<PgConnectOptions> = OnceCell::const_new();
+    let fill = || async {
+        let url = postgres_cluster::database().await;
+        Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
+        let options: PgConnectOptions = url.parse().unwrap();
+        let mut conn = options.connect().await.unwrap();
+        for sql in FILL {
+            sqlx::query(sql).execute(&mut conn).await.unwrap();
+        }
+        options
+    };
+    FILLED.get_or_init(fill).await.connect().await.unwrap()
 }
 
 /// One merchant has half of all rows, and is asked about: whoever looked for its rows first would find 50,000.
