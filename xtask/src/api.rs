@@ -5,9 +5,9 @@
 //! the merchant's and a client is compiled against them; then the tests run against a real authority: they catch up
 //! with the event history and ask for a refund through that client, and open all pages in Chromium. A picture of each
 //! goes into the folder that `SCREENSHOTS` names; without it none is made. The package's client, whose operations are
-//! written from the document, runs against such an authority too (`tests/client`), through a network that loses, repeats
-//! and breaks off; and so does `authority mcp`, which the public client of that protocol speaks to (`tests/mcp`). Last,
-//! schemathesis holds both listeners to the documents they serve.
+//! written from the document, runs against such an authority too (`tests/client`), through a network that loses,
+//! repeats and breaks off; and so does `authority mcp`, which the public client of that protocol speaks to
+//! (`tests/mcp`). Last, schemathesis holds both listeners to the documents they serve.
 
 use std::process::Command;
 
