@@ -1,6 +1,6 @@
 //! A processor for each simulation: its thread and those of its SQLite hand every statement to each other, and to wake
-//! a thread of another processor takes longer than most statements. Fifty of them take 51 s of processor time then
-//! instead of 72.
+//! a thread of another processor takes longer than most statements. Fifty simulations take 51 s of processor time
+//! instead of 72 s.
 //!
 //! Simulations side by side get different processors, as far as there are enough. A simulation that cannot be bound to
 //! one runs where the system puts it.

@@ -14,7 +14,6 @@ const LONGER: &[(&str, &str)] = &[
     ("authority/src/dev/client.rs", "dialogue"),
     ("authority/src/http/entry.rs", "sequence"),
     ("authority/src/service/mod.rs", "assembly"),
-    ("authority/store/src/sqlite/plans.rs", "tables"),
     ("bench/authority/floor/handlers.rs", "comparison"),
     ("pkg/test/stores/receiver.test.mjs", "suite"),
     ("tests/client/client.test.mjs", "suite"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use authority_domain::time::Timestamp;
 
-use super::plans::{Large, MANY};
+use super::large::{Large, MANY};
 use crate::tx::{Lease, SealedOption};
 
 /// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
@@ -28,7 +28,7 @@ const STEPS_EACH: u64 = 90;
 
 #[tokio::test]
 async fn merchants_without_pending_orders_are_not_looked_at() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     assert_eq!(large.tx.pending_limits().await.unwrap(), []);
     let steps = large.steps();
     assert!(steps < LITTLE, "{steps} steps");
@@ -45,7 +45,7 @@ async fn merchants_without_pending_orders_are_not_looked_at() {
 /// As many steps as there are merchants whose refunds move, or as there are merchants with open refunds.
 #[tokio::test]
 async fn refunds_that_do_not_move_are_not_looked_at() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     for (nobodys, changes) in [
         ("everybody has refunds", [].as_slice()),
         (
@@ -74,7 +74,7 @@ async fn refunds_that_do_not_move_are_not_looked_at() {
 
 #[tokio::test]
 async fn endpoints_without_anything_sealed_are_not_looked_at() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     for option in SealedOption::ALL {
         assert_eq!(large.tx.sealed_options(option, None, 1).await.unwrap(), []);
         let steps = large.steps();
@@ -85,7 +85,7 @@ async fn endpoints_without_anything_sealed_are_not_looked_at() {
 /// Where every endpoint waits for its next attempt, a claim takes an index step or two for each and reads none of them.
 #[tokio::test]
 async fn a_claim_reads_no_endpoint_that_has_nothing_due() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     let waiting = "INSERT INTO deliveries (id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
              triggered_by, status, attempt_count, next_attempt_at, created_at, created_sequence) \
          SELECT 'dlv_' || sequence, 'mer_' || sequence, TRUE, id, type, sequence, 'we_' || sequence, 'event', 'pending', 1, \

@@ -7,7 +7,11 @@
 pub(crate) mod batch;
 mod connection;
 #[cfg(test)]
+mod delivery_plans;
+#[cfg(test)]
 mod failures;
+#[cfg(test)]
+mod large;
 #[cfg(test)]
 mod merchant_plans;
 mod open;

@@ -4,12 +4,12 @@ use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::EndpointId;
 use authority_domain::list_filter::AllDeliveriesFilter;
 
-use super::plans::{Large, MANY, tenant};
+use super::large::{Large, MANY, tenant};
 
 /// Of 150,000 deliveries 50,000 wait for a dead endpoint, three are failed, none is cancelled.
 #[tokio::test]
 async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
-    let mut large = Large::fill().await;
+    let mut large = Large::new().await;
     let failed = "UPDATE deliveries SET status = 'failed', failed_at = 1, succeeded_at = NULL \
          WHERE id IN ('done_live7', 'done_live8', 'done_dead9')";
     large.execute(failed).await;
@@ -49,7 +49,7 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
 /// What every page that keeps itself up to date has read once a second.
 #[tokio::test]
 async fn a_mark_of_change_costs_the_same_beside_a_large_history() {
-    let mut large = Large::fill().await;
+    let mut large = Large::new().await;
     let counted = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) \
          INSERT INTO endpoint_figures (endpoint_id, since, attempts, failed_attempts, failed_deliveries) \
          SELECT 'we_' || i, 172800000, 1, 0, 0 FROM n UNION ALL SELECT 'shard', 172800000, 20000, 3, 2 \
@@ -66,7 +66,7 @@ async fn a_mark_of_change_costs_the_same_beside_a_large_history() {
 /// Page by page, however many of them are empty, a list shows everything once.
 #[tokio::test]
 async fn a_list_that_looks_ahead_leaves_nothing_out() {
-    let mut large = Large::fill().await;
+    let mut large = Large::new().await;
     for endpoint in ["", "dead"] {
         let filter = AllDeliveriesFilter {
             endpoint_id: Some(endpoint)

@@ -6,7 +6,7 @@ use authority_domain::list_filter::ShareFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 
-use super::plans::{Large, MANY, tenant};
+use super::large::{Large, MANY, tenant};
 
 const FILL: [&str; 4] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) VALUES ('par', 'par', 'active', '{}', 0, 0)",
@@ -28,7 +28,7 @@ fn partner() -> Tenant {
 
 #[tokio::test]
 async fn who_hears_of_a_change_is_found_by_its_order() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     let orders = ["ORD-7", "ORD-40000", "ORD-none"].map(|number| OrderNumber::from_store(number.to_owned()));
     let found = large.tx.shares_of_orders(&tenant(), &orders.iter().collect::<Vec<_>>()).await.unwrap();
     let steps = large.steps();
@@ -43,7 +43,7 @@ async fn who_hears_of_a_change_is_found_by_its_order() {
 
 #[tokio::test]
 async fn a_page_of_what_is_shared_reads_only_what_it_shows() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     for before in [None, Some(MANY / 2)] {
         let filter = ShareFilter::default();
         let page = large.tx.shares_page(&tenant(), &filter, before, 101).await.unwrap().rows;
@@ -63,7 +63,7 @@ async fn a_page_of_what_is_shared_reads_only_what_it_shows() {
 
 #[tokio::test]
 async fn ending_a_connection_is_one_row_and_its_shares_come_in_parts() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     let end = "UPDATE partner_connections SET status = 'revoked', revoked_at = 1, shares_to_end = TRUE";
     large.execute(end).await;
     let steps = large.steps();

@@ -6,7 +6,7 @@ use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 
-use super::plans::{Large, MANY};
+use super::large::{Large, MANY};
 use crate::tx::Overdue;
 
 const FILL: [&str; 4] = [
@@ -23,7 +23,7 @@ const FILL: [&str; 4] = [
 
 #[tokio::test]
 async fn what_has_expired_is_removed_beside_what_has_not() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     let soon = Timestamp::from_ms(101);
     assert_eq!(large.tx.idempotency_purge(soon, 50).await.unwrap(), 50);
     let steps = large.steps();
@@ -45,7 +45,7 @@ async fn what_has_expired_is_removed_beside_what_has_not() {
 /// However much a disabled endpoint has left, one row of it tells.
 #[tokio::test]
 async fn where_something_is_due_is_found_by_what_is_due() {
-    let mut large = Large::fill_and(&FILL).await;
+    let mut large = Large::with(&FILL).await;
     large.execute("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = 'dead'").await;
     large.steps();
     let late = Timestamp::from_ms(MANY);
