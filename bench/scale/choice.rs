@@ -22,6 +22,8 @@ pub(crate) enum Part {
     Instances,
     /// Four instances beside one, the same clients in all.
     Few,
+    /// Merchants and keys are made beside the load.
+    Rare,
     /// The platform's own endpoint.
     Sink,
     /// A database on the same machine.
@@ -38,11 +40,12 @@ pub(crate) enum Part {
 
 impl Part {
     /// In the order in which they run. Those that `quick` leaves out are the last three.
-    const ALL: [(&'static str, Self); 10] = [
+    const ALL: [(&'static str, Self); 11] = [
         ("trips", Self::Trips),
         ("paid", Self::Paid),
         ("instances", Self::Instances),
         ("few", Self::Few),
+        ("rare", Self::Rare),
         ("sink", Self::Sink),
         ("near", Self::Near),
         ("share", Self::Share),
@@ -50,7 +53,7 @@ impl Part {
         ("stopped", Self::Stopped),
         ("grid", Self::Grid),
     ];
-    const QUICK: usize = 7;
+    const QUICK: usize = 8;
 }
 
 /// What is measured.
@@ -118,7 +121,7 @@ impl Choice {
     }
 }
 
-const USAGE: &str = "[quick] [against=PATH] [trips] [paid] [instances] [few] [sink] [near] [share] [node] [stopped] \
+const USAGE: &str = "[quick] [against=PATH] [trips] [paid] [instances] [few] [rare] [sink] [near] [share] [node] [stopped] \
      [grid] [instances=1,2,4] [clients=1,16,64,128] [ms=0,1,2,4] [rounds=3] [seconds=3] [explain]";
 
 /// The authority runs in a folder of its own.

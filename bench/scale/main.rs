@@ -7,7 +7,7 @@
 //! asked in turns, in rounds; figures are medians.
 //!
 //! The parts: [`trips`] counts round trips, [`rows`] compares one side with another (builds, numbers of instances),
-//! [`sink`] sees whether the platform's own endpoint keeps up, [`stopped`] stops an instance in the middle of a
+//! [`rare`] makes merchants beside the load, [`sink`] sees whether the platform's own endpoint keeps up, [`stopped`] stops an instance in the middle of a
 //! transaction, [`share`] shares orders, and [`rows::grid`] asks everything of everything.
 //!
 //! Run by `cargo xtask bench scale`; words on the command line choose what is measured ([`choice`]). The authority is
@@ -26,6 +26,7 @@
 mod choice;
 mod figures;
 mod load;
+mod rare;
 mod receiver;
 mod rows;
 mod shards;
@@ -55,6 +56,7 @@ async fn main() {
             Part::Paid => rows::paid(&database, &choice, &mut goals).await,
             Part::Instances => rows::instances(&database, &choice, &mut goals).await,
             Part::Few => rows::few(&database, &choice, &mut goals).await,
+            Part::Rare => rare::measure(&database, &choice, &mut goals).await,
             Part::Sink => sink::measure(&database, &choice, &mut goals).await,
             Part::Near => rows::near(&database, &choice, &mut goals).await,
             Part::Share => share::measure(&database, &choice, &mut goals).await,

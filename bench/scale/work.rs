@@ -245,7 +245,12 @@ impl Stock {
     }
 }
 
-async fn ask(connection: &mut Connection, method: Method, path: &str, body: &Value) -> Result<Value, Undone> {
+pub(crate) async fn ask(
+    connection: &mut Connection,
+    method: Method,
+    path: &str,
+    body: &Value,
+) -> Result<Value, Undone> {
     let (status, answer) = connection.ask(method, path, body.to_string().into()).await;
     if status == StatusCode::SERVICE_UNAVAILABLE {
         return Err(Undone::Refused);

@@ -109,14 +109,23 @@ async fn write(url: &str, statements: &str) {
     }
 }
 
-/// Reads a record from a row, each field from the column of this name. sqlx's derive would bring all of sqlx once more,
-/// compiled for the compiler.
+/// Declares a record that is read from a row of either database, each field from the column of its name. sqlx's derive
+/// would bring all of sqlx once more, compiled for the compiler.
 #[macro_export]
-macro_rules! from_row {
-    ($row:ident, $record:ident { $($field:ident),+ $(,)? }) => {
-        impl<'r> sqlx::FromRow<'r, $row> for $record {
-            fn from_row(row: &'r $row) -> sqlx::Result<Self> {
-                Ok(Self { $($field: sqlx::Row::try_get(row, stringify!($field))?),+ })
+macro_rules! row {
+    ($(#[$meta:meta])* $vis:vis struct $record:ident {
+        $($(#[$doc:meta])* $inside:vis $field:ident: $type:ty),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $record { $($(#[$doc])* $inside $field: $type),+ }
+
+        impl<'r, R: sqlx::Row> sqlx::FromRow<'r, R> for $record
+        where
+            &'static str: sqlx::ColumnIndex<R>,
+            $($type: sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>),+
+        {
+            fn from_row(row: &'r R) -> sqlx::Result<Self> {
+                Ok(Self { $($field: row.try_get(stringify!($field))?),+ })
             }
         }
     };

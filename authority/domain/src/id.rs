@@ -29,6 +29,12 @@ macro_rules! ids {
                 Self(generate($prefix, now, dice))
             }
 
+            /// The lowest id of this moment: ids that were made before it are lower.
+            #[must_use]
+            pub fn lowest_at(at: Timestamp) -> Self {
+                Self(encode($prefix, at, [0; 10]))
+            }
+
             /// Accepts the issued form only; `None` for anything else, so that a malformed path segment is simply
             /// a record that does not exist.
             #[must_use]
@@ -95,7 +101,11 @@ macro_rules! ids {
 fn generate(prefix: &str, now: Timestamp, dice: &mut dyn Rng) -> String {
     let mut random = [0; 10];
     dice.fill_bytes(&mut random);
-    let ms = u64::try_from(now.as_ms()).unwrap_or(0);
+    encode(prefix, now, random)
+}
+
+fn encode(prefix: &str, at: Timestamp, random: [u8; 10]) -> String {
+    let ms = u64::try_from(at.as_ms()).unwrap_or(0);
     verify_core::id::encode(prefix, verify_core::id::uuid_v7(ms, random))
 }
 
@@ -159,6 +169,13 @@ mod tests {
             bytes.fill(7);
             Ok(())
         }
+    }
+
+    #[test]
+    fn the_lowest_id_of_a_moment_is_between_those_before_and_those_after() {
+        let lowest = EventId::lowest_at(Timestamp::from_ms(1_000));
+        let [before, then] = [999, 1_000].map(|ms| EventId::generate(Timestamp::from_ms(ms), &mut Fixed));
+        assert!(before < lowest && lowest < then);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use authority_store::shards::{ShardSet, Turns};
 use authority_store::slots::Moment;
 use authority_store::tx::{LeasedDelivery, Tx};
 use authority_store::{Store, StoreError};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::queue::SendQueue;
@@ -96,19 +97,17 @@ impl Attempts {
         }
     }
 
-    /// Stops beginning attempts. The slots are already closed, so any delivery still to be handed off comes from a
-    /// job ahead of the empty one that this function queues at the writer and waits for. Those deliveries, and all
-    /// that are queued here, are given back at once; attempts that have begun run to their end.
-    pub(super) async fn stop(self, store: &Store) {
+    /// Stops beginning attempts. The slots are already closed, so any delivery still to be handed off comes from one of
+    /// the `jobs` that run already; this function waits for these. Their deliveries, and all that are queued here, are
+    /// given back at once; attempts that have begun run to their end.
+    pub(super) async fn stop(self, store: &Store, jobs: &watch::Sender<()>) {
         let state = std::mem::replace(&mut *locked(&self.0), State::Stopping(Leases::default()));
         let State::Running { mut tasks, mut queue, sender } = state else { return };
         drop(sender);
         let waiting = Leases::of(&queue.take_all());
-        let behind: Result<(), StoreError> = store.write(|_: &mut Tx| Box::pin(async { Ok(()) })).await;
+        jobs.closed().await;
         let state = std::mem::replace(&mut *locked(&self.0), State::Dead);
-        if let State::Stopping(mut not_begun) = state
-            && behind.is_ok()
-        {
+        if let State::Stopping(mut not_begun) = state {
             not_begun.extend(waiting);
             release(store, not_begun).await;
         }

@@ -111,7 +111,7 @@ impl Dispatcher {
         // Dropped with this future, as are the attempts: nothing of a dispatcher outlives it.
         let mut settling = JoinSet::new();
         settling.spawn(settler.run(outcomes));
-        let (recall, dice) = (begin.clone(), self.dice);
+        let (recall, dice, jobs) = (begin.clone(), self.dice, watch::Sender::new(()));
         let instance = hex::encode(random::<8>(dice.as_ref()));
         let dispatch = DispatchHandle {
             slots: Arc::clone(&slots),
@@ -121,6 +121,7 @@ impl Dispatcher {
             new_token: Box::new(move || token(&instance, dice.as_ref())),
             begin: Box::new(move |delivery| begin.hand_off(delivery)),
             recall: Box::new(move |endpoint| recall.recall(endpoint)),
+            jobs: jobs.clone(),
         };
         let open = self.store.register_dispatch(Arc::new(dispatch));
         while !*stop.borrow() {
@@ -139,7 +140,7 @@ impl Dispatcher {
             }
         }
         drop(open);
-        attempts.stop(&self.store).await;
+        attempts.stop(&self.store, &jobs).await;
         // Every attempt's task held the sender: the settler ends when the last of them has reported its outcome.
         if settling.join_next().await.is_none_or(|ended| ended.is_err()) {
             tracing::error!("the settler panicked; what it held is sent again when the leases run out");

@@ -9,7 +9,7 @@ use authority_domain::id::EndpointId;
 use authority_domain::refusal::Refusal;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::StoreError;
 use crate::hand_off::{CurrentDispatchHandle, DispatchHandle, HandedOff, claim_asked_for};
@@ -172,6 +172,8 @@ pub(crate) struct Job {
     pub(crate) turns: Turns,
     /// The dispatcher of this instance.
     dispatch: Option<Arc<DispatchHandle>>,
+    /// Lets the dispatcher wait for the job when it stops.
+    _unanswered: Option<watch::Receiver<()>>,
     /// What it will read first, if that is known.
     pub(crate) ahead: Option<Prefetch>,
     result: Option<Worked>,
@@ -218,7 +220,11 @@ impl Job {
         dispatch: Option<Arc<DispatchHandle>>,
     ) -> (Self, oneshot::Receiver<Worked>) {
         let (waiting, answer) = oneshot::channel();
-        (Self { work, may_repeat, turns, dispatch, ahead, result: None, waiting }, answer)
+        let unanswered = dispatch.as_ref().map(|dispatch| dispatch.jobs.subscribe());
+        (
+            Self { work, may_repeat, turns, dispatch, _unanswered: unanswered, ahead, result: None, waiting },
+            answer,
+        )
     }
 
     /// Runs inside the open transaction.

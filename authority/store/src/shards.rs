@@ -10,7 +10,7 @@
 //! statements name it (`Query::bind_tenant`). On SQLite there is one shard, 0.
 //!
 //! A job says beforehand which turns it needs ([`Turns`]). When it finds out half way that it needs another one, it
-//! is undone and runs again with all of them (`writer`). A job that says nothing gets every turn.
+//! is undone and runs again with all of them (`writer`). No request takes every turn: nothing is everybody's.
 
 use std::fmt;
 
@@ -140,6 +140,9 @@ pub struct Turns {
 impl Turns {
     /// Every turn: nobody else writes meanwhile.
     pub const ALL: Self = Self { shards: ShardSet::ALL, part: false };
+    /// The turn of the operator's own tenant: for requests of the operator that concern no merchant, and for rows of
+    /// no merchant.
+    pub const OPERATOR: Self = Self { shards: ShardSet(1 << OPERATOR_SHARD), part: false };
     /// None: for rows of no merchant, on which no rule rests that looks at more than one of them.
     pub const NONE: Self = Self { shards: ShardSet::NONE, part: false };
 

@@ -126,7 +126,7 @@ impl Store {
 
     /// Runs `work` in a transaction that may be shared with other jobs but fails or succeeds alone, and returns after
     /// the commit. Dropping the returned future does not stop the work. The transaction holds every turn, so nobody
-    /// else writes meanwhile: for what is rare, and for what concerns many merchants.
+    /// else writes meanwhile. For where one process writes at all; elsewhere it would wait for the slowest shard.
     ///
     /// # Errors
     /// Whatever `work` returned (its writes are undone), or a [`StoreError`] turned into `E` when the database failed.
@@ -153,7 +153,7 @@ impl Store {
     }
 
     /// The same for work whose first reads are known beforehand. It gets the turn of the merchant that it is about, or
-    /// every turn when it names none.
+    /// the operator's when it names none.
     ///
     /// # Errors
     /// As [`Store::write`].
@@ -163,7 +163,7 @@ impl Store {
         T: Send + 'static,
         E: JobError,
     {
-        let turns = ahead.tenant.as_ref().map_or(Turns::ALL, |tenant| Turns::of(&tenant.merchant_id));
+        let turns = ahead.tenant.as_ref().map_or(Turns::OPERATOR, |tenant| Turns::of(&tenant.merchant_id));
         typed(self.submit(Job::repeatable(work, turns, Some(ahead), self.listeners.dispatch.get())).await)
     }
 

@@ -3,104 +3,89 @@
 use std::path::Path;
 
 use serde_json::json;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, SqliteConnection};
 
-/// A delivery as it is stored.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub(crate) struct DeliveryRow {
-    pub(crate) id: String,
-    pub(crate) event_id: String,
-    pub(crate) endpoint_id: String,
-    pub(crate) triggered_by: String,
-    pub(crate) status: String,
-    pub(crate) attempt_count: i64,
-    pub(crate) next_attempt_at: Option<i64>,
-    pub(crate) lease_until: Option<i64>,
-    pub(crate) last_outcome: Option<String>,
-    pub(crate) last_response_status: Option<i64>,
-    pub(crate) failure_reason: Option<String>,
-}
+/// Declares a record that is read from a row, each field from the column of its name. sqlx's derive would bring all of
+/// sqlx once more, compiled for the compiler.
+macro_rules! row {
+    ($(#[$meta:meta])* $vis:vis struct $record:ident {
+        $($(#[$doc:meta])* $inside:vis $field:ident: $type:ty),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $record { $($(#[$doc])* $inside $field: $type),+ }
 
-/// An endpoint as it is stored.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub(crate) struct EndpointRow {
-    pub(crate) id: String,
-    pub(crate) url: String,
-    pub(crate) status: String,
-    pub(crate) disabled_reason: Option<String>,
-    pub(crate) deleted: bool,
-    pub(crate) health_state: String,
-    pub(crate) consecutive_failures: i64,
-    pub(crate) held_until: Option<i64>,
-    pub(crate) hold_step: i64,
-}
-
-/// An event as it is stored.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub(crate) struct EventRow {
-    pub(crate) id: String,
-    pub(crate) event_type: String,
-    pub(crate) sequence: i64,
-    pub(crate) resource_id: String,
-    pub(crate) body: String,
-}
-
-/// An attempt as it is stored.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub(crate) struct AttemptRow {
-    pub(crate) number: i64,
-    pub(crate) outcome: String,
-    pub(crate) response_status: Option<i64>,
-}
-
-/// Each field from the column of this name. sqlx's derive would bring all of sqlx once more, compiled for the compiler.
-macro_rules! from_row {
-    ($row:ident, $record:ident { $($field:ident),+ $(,)? }) => {
-        impl<'r> sqlx::FromRow<'r, $row> for $record {
-            fn from_row(row: &'r $row) -> sqlx::Result<Self> {
-                Ok(Self { $($field: sqlx::Row::try_get(row, stringify!($field))?),+ })
+        impl<'r, R: sqlx::Row> sqlx::FromRow<'r, R> for $record
+        where
+            &'static str: sqlx::ColumnIndex<R>,
+            $($type: sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>),+
+        {
+            fn from_row(row: &'r R) -> sqlx::Result<Self> {
+                Ok(Self { $($field: row.try_get(stringify!($field))?),+ })
             }
         }
     };
 }
 
-from_row!(
-    SqliteRow,
-    DeliveryRow {
-        id,
-        event_id,
-        endpoint_id,
-        triggered_by,
-        status,
-        attempt_count,
-        next_attempt_at,
-        lease_until,
-        last_outcome,
-        last_response_status,
-        failure_reason
+row! {
+    /// A delivery as it is stored.
+    #[derive(Clone, Debug)]
+    #[allow(missing_docs)]
+    pub(crate) struct DeliveryRow {
+        pub(crate) id: String,
+        pub(crate) event_id: String,
+        pub(crate) endpoint_id: String,
+        pub(crate) triggered_by: String,
+        pub(crate) status: String,
+        pub(crate) attempt_count: i64,
+        pub(crate) next_attempt_at: Option<i64>,
+        pub(crate) lease_until: Option<i64>,
+        pub(crate) last_outcome: Option<String>,
+        pub(crate) last_response_status: Option<i64>,
+        pub(crate) failure_reason: Option<String>,
     }
-);
-from_row!(
-    SqliteRow,
-    EndpointRow {
-        id,
-        url,
-        status,
-        disabled_reason,
-        deleted,
-        health_state,
-        consecutive_failures,
-        held_until,
-        hold_step
+}
+
+row! {
+    /// An endpoint as it is stored.
+    #[derive(Clone, Debug)]
+    #[allow(missing_docs)]
+    pub(crate) struct EndpointRow {
+        pub(crate) id: String,
+        pub(crate) url: String,
+        pub(crate) status: String,
+        pub(crate) disabled_reason: Option<String>,
+        pub(crate) deleted: bool,
+        pub(crate) health_state: String,
+        pub(crate) consecutive_failures: i64,
+        pub(crate) held_until: Option<i64>,
+        pub(crate) hold_step: i64,
     }
-);
-from_row!(SqliteRow, EventRow { id, event_type, sequence, resource_id, body });
-from_row!(SqliteRow, AttemptRow { number, outcome, response_status });
+}
+
+row! {
+    /// An event as it is stored.
+    #[derive(Clone, Debug)]
+    #[allow(missing_docs)]
+    pub(crate) struct EventRow {
+        pub(crate) id: String,
+        pub(crate) event_type: String,
+        pub(crate) sequence: i64,
+        pub(crate) resource_id: String,
+        pub(crate) body: String,
+    }
+}
+
+row! {
+    /// An attempt as it is stored.
+    #[derive(Clone, Debug)]
+    #[allow(missing_docs)]
+    pub(crate) struct AttemptRow {
+        pub(crate) number: i64,
+        pub(crate) outcome: String,
+        pub(crate) response_status: Option<i64>,
+    }
+}
 
 const DELIVERY: &str = "SELECT id, event_id, endpoint_id, triggered_by, status, attempt_count, next_attempt_at, \
     lease_until, last_outcome, last_response_status, failure_reason FROM deliveries";

@@ -6,48 +6,34 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions, SqliteRow};
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions};
 
-/// A stored event, with the columns of contract 11.2.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Record {
-    /// The event id.
-    pub id: String,
-    /// The event's type.
-    pub event_type: String,
-    /// When the event was created, as its body says.
-    pub created_at: String,
-    /// The merchant that the event belongs to.
-    pub merchant_id: String,
-    /// Live or test traffic, when the event says.
-    pub livemode: Option<bool>,
-    /// When the inbox took it in, Unix milliseconds.
-    pub received_at: i64,
-    /// `received` until it has been handed over.
-    pub status: String,
-    /// Attempts to hand it over.
-    pub attempts: i64,
-    /// Why the last attempt failed.
-    pub last_error: Option<String>,
-    /// The exact bytes that were signed.
-    pub body: Vec<u8>,
-}
-
-crate::from_row!(
-    SqliteRow,
-    Record {
-        id,
-        event_type,
-        created_at,
-        merchant_id,
-        livemode,
-        received_at,
-        status,
-        attempts,
-        last_error,
-        body
+crate::row! {
+    /// A stored event, with the columns of contract 11.2.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct Record {
+        /// The event id.
+        pub id: String,
+        /// The event's type.
+        pub event_type: String,
+        /// When the event was created, as its body says.
+        pub created_at: String,
+        /// The merchant that the event belongs to.
+        pub merchant_id: String,
+        /// Live or test traffic, when the event says.
+        pub livemode: Option<bool>,
+        /// When the inbox took it in, Unix milliseconds.
+        pub received_at: i64,
+        /// `received` until it has been handed over.
+        pub status: String,
+        /// Attempts to hand it over.
+        pub attempts: i64,
+        /// Why the last attempt failed.
+        pub last_error: Option<String>,
+        /// The exact bytes that were signed.
+        pub body: Vec<u8>,
     }
-);
+}
 
 /// Every record of every database in `folder`, ordered by id.
 pub(super) async fn read(folder: &Path) -> Vec<Record> {

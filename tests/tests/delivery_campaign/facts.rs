@@ -1,101 +1,52 @@
 //! What the database says in the end, read beside the service with plain statements: the judge trusts no code of the
 //! product for it.
 
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _};
 
-/// A row of `events`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct EventRow {
-    pub(crate) id: String,
-    pub(crate) merchant_id: String,
-    pub(crate) event_type: String,
-    pub(crate) resource_id: String,
-    pub(crate) sequence: i64,
-    pub(crate) body: String,
+tests::row! {
+    /// A row of `events`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(crate) struct EventRow {
+        pub(crate) id: String,
+        pub(crate) merchant_id: String,
+        pub(crate) event_type: String,
+        pub(crate) resource_id: String,
+        pub(crate) sequence: i64,
+        pub(crate) body: String,
+    }
 }
 
-/// A row of `deliveries`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DeliveryRow {
-    pub(crate) id: String,
-    pub(crate) event_id: String,
-    pub(crate) endpoint_id: String,
-    pub(crate) triggered_by: String,
-    pub(crate) status: String,
-    pub(crate) attempt_count: i64,
-    pub(crate) failure_reason: Option<String>,
-    pub(crate) created_at: i64,
+tests::row! {
+    /// A row of `deliveries`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(crate) struct DeliveryRow {
+        pub(crate) id: String,
+        pub(crate) event_id: String,
+        pub(crate) endpoint_id: String,
+        pub(crate) triggered_by: String,
+        pub(crate) status: String,
+        pub(crate) attempt_count: i64,
+        pub(crate) failure_reason: Option<String>,
+        pub(crate) created_at: i64,
+    }
 }
 
-/// A row of `attempts`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AttemptRow {
-    pub(crate) delivery_id: String,
-    pub(crate) number: i64,
-    pub(crate) started_at: i64,
-    pub(crate) signed_timestamp: i64,
-    pub(crate) duration_ms: i64,
-    pub(crate) outcome: String,
-    pub(crate) response_status: Option<i64>,
-    pub(crate) retry_at: Option<i64>,
+tests::row! {
+    /// A row of `attempts`.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(crate) struct AttemptRow {
+        pub(crate) delivery_id: String,
+        pub(crate) number: i64,
+        pub(crate) started_at: i64,
+        pub(crate) signed_timestamp: i64,
+        pub(crate) duration_ms: i64,
+        pub(crate) outcome: String,
+        pub(crate) response_status: Option<i64>,
+        pub(crate) retry_at: Option<i64>,
+    }
 }
-
-tests::from_row!(SqliteRow, EventRow { id, merchant_id, event_type, resource_id, sequence, body });
-tests::from_row!(PgRow, EventRow { id, merchant_id, event_type, resource_id, sequence, body });
-tests::from_row!(
-    SqliteRow,
-    DeliveryRow {
-        id,
-        event_id,
-        endpoint_id,
-        triggered_by,
-        status,
-        attempt_count,
-        failure_reason,
-        created_at
-    }
-);
-tests::from_row!(
-    PgRow,
-    DeliveryRow {
-        id,
-        event_id,
-        endpoint_id,
-        triggered_by,
-        status,
-        attempt_count,
-        failure_reason,
-        created_at
-    }
-);
-tests::from_row!(
-    SqliteRow,
-    AttemptRow {
-        delivery_id,
-        number,
-        started_at,
-        signed_timestamp,
-        duration_ms,
-        outcome,
-        response_status,
-        retry_at
-    }
-);
-tests::from_row!(
-    PgRow,
-    AttemptRow {
-        delivery_id,
-        number,
-        started_at,
-        signed_timestamp,
-        duration_ms,
-        outcome,
-        response_status,
-        retry_at
-    }
-);
 
 /// Everything that the judge asks the database for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -30,3 +30,4 @@ mod stop;
 mod tail;
 mod terminal;
 mod trigger;
+mod turns;

@@ -79,7 +79,7 @@ impl App {
         };
         let entry =
             self.session_entry("console.sign_in", Author::Operator(operator.key_id.clone()), request_id);
-        self.write(Turns::ALL, async move |tx| {
+        self.write(Turns::OPERATOR, async move |tx| {
             tx.console_session_insert(&session).await?;
             tx.audit_insert(&entry).await
         })
@@ -114,7 +114,7 @@ impl App {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(()) };
         let hash = secret.hash(STORED);
         let entry = self.session_entry("console.sign_out", Author::Operator(key.clone()), request_id);
-        self.write(Turns::ALL, async move |tx| {
+        self.write(Turns::OPERATOR, async move |tx| {
             tx.console_session_end(&hash).await?;
             Ok(tx.audit_insert(&entry).await?)
         })

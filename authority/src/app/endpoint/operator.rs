@@ -11,7 +11,7 @@ use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::{DisabledReason, EndpointStatus, read_endpoint_limits};
 use authority_domain::id::{AlertId, EndpointId, Named};
 use authority_domain::refusal::Refusal;
-use authority_store::tx::{FoundEndpoint, KeyScope};
+use authority_store::tx::{FoundEndpoint, OwnedRecord};
 use serde_json::json;
 
 use crate::app::endpoint::changes::after_switching;
@@ -28,8 +28,9 @@ impl App {
     /// `PATCH /webhook-endpoints/:id`: changes the endpoint's in-flight limit.
     pub async fn endpoint_limit(&self, mutation: Mutation, id: Named<EndpointId>) -> Result<Answer, Refusal> {
         let patch = read_endpoint_limits(&mutation.body);
+        let owner = self.owner_of(id.clone().map(OwnedRecord::Endpoint), EndpointId::missing).await?;
         mutation
-            .run(self, KeyScope::Operator, async move |work| {
+            .for_turn(self, owner, async move |work| {
                 let found = addressed(work, id).await?;
                 let Some(after) = found.endpoint.patched(patch?, work.now)? else {
                     return shown(found, work.now);
@@ -49,8 +50,9 @@ impl App {
         status: EndpointStatus,
     ) -> Result<Answer, Refusal> {
         let reason = read_reason(&mutation.body);
+        let owner = self.owner_of(id.clone().map(OwnedRecord::Endpoint), EndpointId::missing).await?;
         mutation
-            .run(self, KeyScope::Operator, async move |work| {
+            .for_turn(self, owner, async move |work| {
                 let found = addressed(work, id).await?;
                 work.reason = Some(reason?);
                 let switched = match status {

@@ -13,7 +13,6 @@ use authority_domain::merchant::{ApiKeyRequest, ApiKeyRotation};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
-use authority_store::tx::KeyScope;
 use rand_core::Rng;
 use serde::Serialize;
 
@@ -98,8 +97,9 @@ impl App {
     pub async fn api_key_rotate(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer, Refusal> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
         let rotation = ApiKeyRotation::read(&mutation.body, self.now());
+        let owner = self.owner_of_key(id.clone()).await?;
         let answered = mutation
-            .run(self, KeyScope::Operator, async move |work| {
+            .for_turn(self, owner, async move |work| {
                 let before = find_key(work, id).await?;
                 let rotation = rotation?;
                 let merchant = work.tx.merchant_get(&before.merchant_id).await?;
@@ -120,8 +120,9 @@ impl App {
     /// `POST /api-keys/:id/revoke`: the key stops working at once.
     pub async fn api_key_revoke(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer, Refusal> {
         let reason = read_reason(&mutation.body);
+        let owner = self.owner_of_key(id.clone()).await?;
         let answered = mutation
-            .run(self, KeyScope::Operator, async move |work| {
+            .for_turn(self, owner, async move |work| {
                 let before = find_key(work, id).await?;
                 work.reason = Some(reason?);
                 let after = before.clone().revoke(work.now);
@@ -133,6 +134,15 @@ impl App {
             .await;
         self.forget_keys();
         answered
+    }
+
+    /// Whose key this is: of which merchant, in which mode.
+    async fn owner_of_key(&self, id: Named<KeyId>) -> Result<Named<Tenant>, Refusal> {
+        self.named(id, KeyId::missing, async |tx, id| {
+            let key = tx.api_key_get(&id).await?;
+            Ok(key.map(|key| Tenant { merchant_id: key.merchant_id, livemode: key.livemode }))
+        })
+        .await
     }
 
     /// `GET /merchants/:m/api-keys`: newest first.

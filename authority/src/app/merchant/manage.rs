@@ -6,6 +6,7 @@ use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
 use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
 use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::tenant::Tenant;
 use authority_store::tx::KeyScope;
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;
@@ -54,10 +55,11 @@ impl App {
         mutation: Mutation,
         id: Named<MerchantId>,
     ) -> Result<Answer, Refusal> {
+        let tenant = id.clone().map(|merchant_id| Tenant { merchant_id, livemode: false });
         let body = mutation.body.clone();
         let rates = self.rates.load_full();
         let answered = mutation
-            .run(self, KeyScope::Operator, async move |work| {
+            .for_turn(self, tenant, async move |work| {
                 let before = work.tx.merchant_get(&id?).await?.ok_or_else(MerchantId::missing)?;
                 work.check_version(before.resource_version)?;
                 let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;

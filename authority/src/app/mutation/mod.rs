@@ -83,7 +83,7 @@ impl Mutation {
     }
 
     /// Runs `work` in one transaction, at most once per idempotency key. The transaction holds the turn of the tenant
-    /// that the scope names; an operator's request that names none holds every turn.
+    /// that the scope names, or else the operator's.
     pub(super) async fn run(
         self,
         app: &App,
@@ -164,7 +164,7 @@ impl Mutation {
         self.for_named(app, KeyScope::Operator, tenant, reads, work).await
     }
 
-    /// The same about a record that may be the platform's own, which has no merchant.
+    /// The same where the work does not need the merchant, or where the record may be the platform's own.
     pub(super) async fn for_turn(
         self,
         app: &App,
@@ -189,7 +189,7 @@ impl Mutation {
         .await
     }
 
-    /// Runs `work` with the turn of this tenant, or with every turn.
+    /// Runs `work` with the turn of this tenant, or else with the operator's.
     async fn run_for(
         self,
         app: &App,
@@ -254,8 +254,12 @@ fn frame<'t>(
     key: Option<IdempotencyKey>,
     cause: Cause,
 ) -> Work<'t> {
+    Work { tx, now, dice: dice(app), key, cause, reason: None, if_match: None, strict: false }
+}
+
+/// A generator for one request.
+pub(super) fn dice(app: &App) -> StdRng {
     let mut seed = [0; 32];
     app.dice.fill(&mut seed);
-    let dice = StdRng::from_seed(seed);
-    Work { tx, now, dice, key, cause, reason: None, if_match: None, strict: false }
+    StdRng::from_seed(seed)
 }

@@ -88,7 +88,7 @@ impl App {
                     return answer(&found, &tenant, work.now);
                 };
                 work.tx.connection_revoke(&ended).await?;
-                end_shares_at_once(work, &ended.id).await?;
+                end_shares_at_once(work, &ended).await?;
                 answer(&ended, &tenant, work.now)
             })
             .await

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::event::change::{Change, SharedOrderView, Sharing};
-use authority_domain::id::ConnectionId;
+use authority_domain::partner::connection::PartnerConnection;
 use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::OrderShare;
 use authority_domain::refusal::Refusal;
@@ -41,7 +41,9 @@ impl App {
         let connections = self.read(async move |tx| tx.connections_to_end(CONNECTIONS).await).await?;
         let any = !connections.is_empty();
         for connection in connections {
-            on_its_own(self, Turns::ALL, async move |work| end_shares(work, &connection, When::Later).await)
+            let both = [Some(&connection.inviter), connection.partner()];
+            let turns = Turns::each(both.into_iter().flatten().map(|side| &side.merchant.id).collect());
+            on_its_own(self, turns, async move |work| end_shares(work, &connection, When::Later).await)
                 .await?;
         }
         Ok(any)
@@ -59,13 +61,13 @@ enum When {
 /// Writes the last events for the first shares of a connection that this transaction has ended.
 pub(in crate::app) async fn end_shares_at_once(
     work: &mut Work<'_>,
-    connection: &ConnectionId,
+    connection: &PartnerConnection,
 ) -> Result<(), Refusal> {
     end_shares(work, connection, When::Now).await
 }
 
-async fn end_shares(work: &mut Work<'_>, connection: &ConnectionId, when: When) -> Result<(), Refusal> {
-    let ended = work.tx.shares_to_end(connection, AT_ONCE).await?;
+async fn end_shares(work: &mut Work<'_>, connection: &PartnerConnection, when: When) -> Result<(), Refusal> {
+    let ended = work.tx.shares_to_end(&connection.id, AT_ONCE).await?;
     let all = i64::try_from(ended.len()).is_ok_and(|count| count < AT_ONCE);
     let mut of_owner: BTreeMap<Tenant, (MerchantContext, Vec<Change>)> = BTreeMap::new();
     for (share, at) in ended {

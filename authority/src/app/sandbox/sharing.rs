@@ -13,7 +13,7 @@ use authority_domain::partner::read_share_terms;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 
-use crate::app::mutation::Work;
+use crate::app::mutation::{Work, dice};
 use crate::app::{Answer, App, Mutation, Owner, partner};
 
 impl App {
@@ -25,12 +25,14 @@ impl App {
         number: Named<OrderNumber>,
     ) -> Result<Answer, Refusal> {
         let terms = read_share_terms(&mutation.body);
+        // Before the work, which runs again when it finds that it needs the turn of this id's shard.
+        let new_id = MerchantId::generate(self.now(), &mut dice(self));
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
                 let order =
                     work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
                 let terms = terms?;
-                let connection = connected(work, &owner).await?;
+                let connection = connected(work, &owner, new_id).await?;
                 let share = partner::shares::share(work, &owner, order, &connection, terms).await?;
                 Answer::record(201, &share)
             })
@@ -38,12 +40,13 @@ impl App {
     }
 }
 
-/// The active connection with the counterpart; both are created if they do not exist.
+/// The active connection with the counterpart; both are created if they do not exist, the counterpart with `new_id`.
 async fn connected(
     work: &mut Work<'_>,
     Owner { tenant, merchant }: &Owner,
+    new_id: MerchantId,
 ) -> Result<PartnerConnection, Refusal> {
-    let counterpart = counterpart(work, merchant).await?;
+    let counterpart = counterpart(work, merchant, new_id).await?;
     if let Some(id) = work.tx.connection_between(tenant, &counterpart.id).await?
         && let Some(connection) = work.tx.connection_get(tenant, &id).await?
     {
@@ -57,13 +60,17 @@ async fn connected(
     Ok(accepted)
 }
 
-async fn counterpart(work: &mut Work<'_>, merchant: &Merchant) -> Result<Merchant, Refusal> {
+async fn counterpart(
+    work: &mut Work<'_>,
+    merchant: &Merchant,
+    new_id: MerchantId,
+) -> Result<Merchant, Refusal> {
     if let Some(found) = work.tx.merchant_counterpart(&merchant.id).await? {
         return Ok(found);
     }
     let (_, unique) = merchant.id.as_str().split_once('_').ok_or_else(Refusal::internal)?;
     let made = Merchant {
-        id: MerchantId::generate(work.now, &mut work.dice),
+        id: new_id,
         slug: format!("sandbox-partner-{unique}"),
         name: "Sandbox partner".to_owned(),
         status: MerchantStatus::Active,

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use authority_domain::event::NewEvent;
 use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::time::Timestamp;
+use tokio::sync::watch;
 
 use crate::slots::{Slot, Slots};
 use crate::tx::{HeldBy, Lease, LeasedDelivery, NewDelivery, Subscriber, Trigger};
@@ -72,6 +73,8 @@ pub struct DispatchHandle {
     pub begin: BeginAttempts,
     /// Likewise, when an endpoint was changed.
     pub recall: Recall,
+    /// Each job that may lease deliveries to this dispatcher and is not answered yet holds a receiver of it.
+    pub jobs: watch::Sender<()>,
 }
 
 impl DispatchHandle {

@@ -4,6 +4,7 @@
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::id::EndpointId;
 use authority_domain::list_filter::AllDeliveriesFilter;
+use authority_domain::time::Timestamp;
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
@@ -130,5 +131,17 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
         let read = read(&mut tx, &tables).await - before;
         assert_eq!(page.rows.len(), rows, "{endpoint:?} {status:?}");
         assert!(read <= most, "{endpoint:?} {status:?}: {read} rows read");
+    }
+    whose_events_are_old(&mut tx).await;
+}
+
+/// Of merchants of whom nothing is old, nothing is read.
+async fn whose_events_are_old(tx: &mut Tx) {
+    for (before_ms, found) in [(0, 0), ((1 << 48) - 1, 100)] {
+        let before = read(tx, &["events"]).await;
+        let due = tx.retention_due(None, Timestamp::from_ms(before_ms), 100).await.unwrap();
+        let read = read(tx, &["events"]).await - before;
+        assert_eq!(due.len(), found);
+        assert!(read <= 100, "{read} rows read");
     }
 }

@@ -72,7 +72,7 @@ async fn ending_a_connection_is_one_row_and_its_shares_come_in_parts() {
     let steps = large.steps();
     assert_eq!(left.len(), 1);
     assert!(steps < 300, "{steps} steps");
-    let part = large.tx.shares_to_end(&left[0], 100).await.unwrap();
+    let part = large.tx.shares_to_end(&left[0].id, 100).await.unwrap();
     let steps = large.steps();
     assert_eq!(part.len(), 100);
     assert!(steps < 15_000, "{steps} steps");

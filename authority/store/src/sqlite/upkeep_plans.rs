@@ -56,3 +56,16 @@ async fn where_something_is_due_is_found_by_what_is_due() {
     assert!(!due.is_empty());
     assert!(steps < 2_000, "{steps} steps");
 }
+
+/// Of merchants of whom nothing is old, nothing is read.
+#[tokio::test]
+async fn whose_events_are_old_is_found_by_the_oldest_events() {
+    let mut large = Large::new().await;
+    large.steps();
+    for (before, found) in [(0, 0), ((1 << 48) - 1, 100)] {
+        let due = large.tx.retention_due(None, Timestamp::from_ms(before), 100).await.unwrap();
+        let steps = large.steps();
+        assert_eq!(due.len(), found);
+        assert!(steps < 2_000, "{steps} steps");
+    }
+}

@@ -8,14 +8,15 @@
 //! The rows of an event are named one by one, never by a condition that a planner could answer by scanning a whole
 //! table.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use authority_domain::id::{EventId, MerchantId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::driver::{Query, query};
+use crate::driver::{Kind, Query, query};
+use crate::shards::{Shard, ShardSet};
 use crate::sql::across::Across;
 use crate::sql::order::story::with_operator;
 use crate::sql::transaction::Tx;
@@ -36,17 +37,25 @@ pub struct OldEvent {
 }
 
 impl Tx {
-    /// Up to `limit` streams after `after`, in the order of merchant and mode.
-    pub async fn retention_streams(&mut self, after: Option<&Tenant>, limit: i64) -> Result<Vec<Tenant>> {
-        let mut query = Query::across(Across::Retention, "SELECT merchant_id, livemode FROM streams");
-        if let Some(after) = after {
-            query.push(" WHERE (merchant_id, livemode) > (").push_bind(after.merchant_id.as_str());
-            query.push(", ").push_bind(after.livemode).push(")");
-        }
-        query.push(" ORDER BY merchant_id, livemode LIMIT ").push_bind(limit);
-        let rows: Vec<(String, bool)> = query.read(&mut self.conn).await?;
-        let tenant = |(id, livemode)| Tenant { merchant_id: MerchantId::from_store(id), livemode };
-        Ok(rows.into_iter().map(tenant).collect())
+    /// Up to `limit` events after `after` whose ids are older than `before`, oldest first, each with its tenant. An
+    /// event is never older than its id, so all that are past their retention are among them.
+    pub async fn retention_due(
+        &mut self,
+        after: Option<&EventId>,
+        before: Timestamp,
+        limit: i64,
+    ) -> Result<Vec<(EventId, Tenant)>> {
+        let mut query =
+            Query::across(Across::Retention, "SELECT id, merchant_id, livemode FROM events WHERE ");
+        query.push_shards("", ShardSet::ALL);
+        query.push_some(" AND id > ", after.map(EventId::as_str));
+        query.push(" AND id < ").push_bind(EventId::lowest_at(before).to_string());
+        query.push(" ORDER BY id LIMIT ").push_bind(limit);
+        let rows: Vec<(String, String, bool)> = query.read(&mut self.conn).await?;
+        let due = |(id, merchant, livemode)| {
+            (EventId::from_store(id), Tenant { merchant_id: MerchantId::from_store(merchant), livemode })
+        };
+        Ok(rows.into_iter().map(due).collect())
     }
 
     /// The oldest `limit` events of a stream, oldest first.
@@ -82,47 +91,55 @@ impl Tx {
         Ok(oldest.into_iter().map(old).collect())
     }
 
-    /// Removes the events of a stream up to `through` with everything that belongs to them, if all of them were
-    /// created before `before` and none has a pending delivery. Returns how many; 0 if that condition fails.
+    /// Removes these events, the oldest of their streams, which are of one shard, with everything that belongs to them.
+    /// A stream stays as it is when one of its events is not older than `before` or has a pending delivery. Returns how
+    /// many are gone; what another instance has removed meanwhile does not count.
     pub async fn retention_remove(
         &mut self,
-        tenant: &Tenant,
-        through: i64,
+        streams: &[(Tenant, Vec<EventId>)],
         before: Timestamp,
     ) -> Result<u64> {
-        let rows: Vec<(String, i64)> = query(
-            "SELECT id, created_at FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence <= $4",
-        )
-        .bind_tenant(tenant)
-        .bind(through)
-        .read(&mut self.conn)
-        .await?;
-        if rows.is_empty() || rows.iter().any(|(_, created_at)| *created_at >= before.as_ms()) {
+        let Some((any, _)) = streams.first() else { return Ok(0) };
+        let ids: Vec<&EventId> = streams.iter().flat_map(|(_, events)| events).collect();
+        let (shard, shards) = (Shard::of(&any.merchant_id), with_operator(any));
+        let mut events = Query::new("SELECT id, sequence, created_at FROM events WHERE ");
+        events.push_shard("", shard).push_in("id", &ids);
+        let events: Vec<(String, i64, i64)> = events.read(&mut self.conn).await?;
+        let mut deliveries = Query::new("SELECT id, event_id, status FROM deliveries WHERE ");
+        deliveries.push_shards("", shards).push_in("event_id", &ids);
+        let deliveries: Vec<(String, String, String)> = deliveries.read(&mut self.conn).await?;
+        let pending =
+            deliveries.iter().filter(|(_, _, status)| status == "pending").map(|(_, event, _)| event);
+        let young = events.iter().filter(|(_, _, at)| *at >= before.as_ms()).map(|(id, ..)| id);
+        let stays: HashSet<&str> = pending.chain(young).map(String::as_str).collect();
+        let sequences: HashMap<&str, i64> = events.iter().map(|(id, at, _)| (id.as_str(), *at)).collect();
+        let (mut gone, mut through) = (HashSet::new(), Vec::new());
+        for (tenant, ids) in
+            streams.iter().filter(|(_, ids)| !ids.iter().any(|id| stays.contains(id.as_str())))
+        {
+            let of = ids.iter().filter(|id| sequences.contains_key(id.as_str())).map(EventId::as_str);
+            if let Some(last) = of.clone().filter_map(|id| sequences.get(id)).max() {
+                through.push(vec![
+                    tenant.merchant_id.as_str().into(),
+                    tenant.livemode.into(),
+                    (*last).into(),
+                ]);
+                gone.extend(of);
+            }
+        }
+        if gone.is_empty() {
             return Ok(0);
         }
-        let events: Vec<String> = rows.into_iter().map(|(id, _)| id).collect();
-        let mut deliveries = Query::new("SELECT id, status FROM deliveries WHERE ");
-        deliveries.push_shards("", with_operator(tenant));
-        deliveries.push_in("event_id", &events);
-        let found: Vec<(String, String)> = deliveries.read(&mut self.conn).await?;
-        if found.iter().any(|(_, status)| status == "pending") {
-            return Ok(0);
-        }
-        self.remove_deliveries(tenant, found.into_iter().map(|(id, _)| id).collect()).await?;
-        query(
-            "UPDATE streams SET removed_through = $4 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND removed_through < $4",
-        )
-        .bind_tenant(tenant)
-        .bind(through)
-        .write(&mut self.conn)
-        .await?;
-        Ok(query(
-            "DELETE FROM events WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence <= $4",
-        )
-        .bind_tenant(tenant)
-        .bind(through)
-        .write(&mut self.conn)
-        .await?)
+        let deliveries = deliveries.iter().filter(|(_, event, _)| gone.contains(event.as_str()));
+        self.remove_deliveries(shards, deliveries.map(|(id, ..)| id.clone()).collect()).await?;
+        let mut streams = Query::new("UPDATE streams SET removed_through = v.column3 FROM (");
+        streams.push_rows(&[Kind::Text, Kind::Bool, Kind::Int], through).push(") AS v WHERE ");
+        streams.push_shard("streams.", shard).push(" AND streams.merchant_id = v.column1 ");
+        streams.push("AND streams.livemode = v.column2 AND streams.removed_through < v.column3");
+        streams.write(&mut self.conn).await?;
+        let mut events = Query::new("DELETE FROM events WHERE ");
+        events.push_shard("", shard).push_in("id", &gone.into_iter().collect::<Vec<_>>());
+        Ok(events.write(&mut self.conn).await?)
     }
 
     /// Removes up to `limit` ended deliveries of an event of the tenant that were not made with it (replays,
@@ -134,7 +151,7 @@ impl Tx {
         query.push(" AND triggered_by <> 'event' AND status <> 'pending' LIMIT ").push_bind(limit);
         let ended: Vec<String> = query.read(&mut self.conn).await?;
         let removed = u64::try_from(ended.len()).unwrap_or(u64::MAX);
-        self.remove_deliveries(tenant, ended).await?;
+        self.remove_deliveries(with_operator(tenant), ended).await?;
         Ok(removed)
     }
 
@@ -152,13 +169,13 @@ impl Tx {
 }
 
 impl Tx {
-    /// Removes deliveries of the tenant's events, and their attempts.
-    async fn remove_deliveries(&mut self, tenant: &Tenant, ids: Vec<String>) -> Result<()> {
+    /// Removes deliveries in these shards, and their attempts.
+    async fn remove_deliveries(&mut self, shards: ShardSet, ids: Vec<String>) -> Result<()> {
         // Far below SQLite's 32,766 parameters.
         for ids in ids.chunks(1_000) {
             for (table, column) in [("attempts", "delivery_id"), ("deliveries", "id")] {
                 let mut query = Query::new("DELETE FROM ");
-                query.push(table).push(" WHERE ").push_shards("", with_operator(tenant));
+                query.push(table).push(" WHERE ").push_shards("", shards);
                 query.push_in(column, ids);
                 query.write(&mut self.conn).await?;
             }

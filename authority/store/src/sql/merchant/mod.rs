@@ -70,7 +70,7 @@ impl Tx {
 
     /// Writes the next version of a merchant. Its id and slug never change.
     pub async fn merchant_update(&mut self, merchant: &Merchant) -> Result<()> {
-        self.need_turns(ShardSet::ALL)?;
+        self.need_turns(ShardSet::of(&merchant.id))?;
         query(
             "UPDATE merchants SET status = $3, body = $4, updated_at = $5, max_in_flight = $6, \
                  dispatch_share_percent = $7 WHERE id = $1 AND slug = $2",
@@ -95,7 +95,7 @@ impl Tx {
 
     /// Notes that a merchant was made for `of`, which has none yet.
     pub async fn merchant_counterpart_put(&mut self, id: &MerchantId, of: &MerchantId) -> Result<()> {
-        self.need_turns(ShardSet::ALL)?;
+        self.need_turns(ShardSet::of(of))?;
         query("UPDATE merchants SET counterpart_of = $2 WHERE id = $1")
             .binds((id.as_str(), of.as_str()))
             .write_one(&mut self.conn, "merchant")

@@ -1,6 +1,6 @@
 //! Whose a record is, for the operator's requests that name a record by its id alone.
 
-use authority_domain::id::{CheckoutId, DeliveryId, MerchantId, PaymentId, SubscriptionId};
+use authority_domain::id::{CheckoutId, DeliveryId, EndpointId, MerchantId, PaymentId, SubscriptionId};
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
@@ -14,6 +14,8 @@ pub enum OwnedRecord {
     Checkout(CheckoutId),
     /// A delivery, of the platform's endpoint too.
     Delivery(DeliveryId),
+    /// A webhook endpoint, the platform's too, deleted or not.
+    Endpoint(EndpointId),
     /// A payment.
     Payment(PaymentId),
     /// A subscription.
@@ -26,6 +28,7 @@ impl Tx {
         let (table, id) = match record {
             OwnedRecord::Checkout(id) => ("checkouts", id.as_str()),
             OwnedRecord::Delivery(id) => ("deliveries", id.as_str()),
+            OwnedRecord::Endpoint(id) => ("webhook_endpoints", id.as_str()),
             OwnedRecord::Payment(id) => ("payments", id.as_str()),
             OwnedRecord::Subscription(id) => ("subscriptions", id.as_str()),
         };

@@ -1,7 +1,7 @@
 //! Partner connections and their two sides (contract 2.14, 4.14).
 //!
 //! A connection belongs to two merchants. Each function that takes a tenant finds it for these two and for no other.
-//! Commits of either rest on it: who changes one holds every turn.
+//! Commits of either rest on it, and of nobody else: who changes one holds the turns of both.
 
 use authority_domain::id::{ConnectionId, MerchantId};
 use authority_domain::list_filter::ConnectionFilter;
@@ -35,7 +35,7 @@ impl Tx {
         connection: &PartnerConnection,
         invite_hash: &[u8; 32],
     ) -> Result<()> {
-        self.need_turns(ShardSet::ALL)?;
+        self.need_turns(shards(connection))?;
         query(
             "INSERT INTO partner_connections (id, livemode, status, inviter_id, invite_hash, invite_expires_at, \
                  resource_version, created_at, updated_at) VALUES ($1, $2, 'invited', $3, $4, $5, $6, $7, $8)",
@@ -125,7 +125,7 @@ impl Tx {
     /// # Errors
     /// [`Conflict(ConnectedPair)`](crate::Constraint::ConnectedPair) when the two are connected already.
     pub async fn connection_accept(&mut self, connection: &PartnerConnection) -> Result<()> {
-        self.need_turns(ShardSet::ALL)?;
+        self.need_turns(shards(connection))?;
         let ConnectionState::Accepted { partner, at } = &connection.state else {
             return Err(StoreError::Broken("the connection was not accepted".to_owned()));
         };
@@ -143,7 +143,7 @@ impl Tx {
 
     /// Writes the version of a connection that was ended. Its shares end with it.
     pub async fn connection_revoke(&mut self, connection: &PartnerConnection) -> Result<()> {
-        self.need_turns(ShardSet::ALL)?;
+        self.need_turns(shards(connection))?;
         let ConnectionState::Revoked { at, .. } = &connection.state else {
             return Err(StoreError::Broken("the connection was not ended".to_owned()));
         };
@@ -173,9 +173,14 @@ impl Tx {
     /// Ends all connections of a merchant in both modes, including those that were not accepted yet; returns how
     /// many.
     pub async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64> {
-        self.need_turns(ShardSet::ALL)?;
-        let of = "SELECT connection_id FROM partner_connection_sides WHERE merchant_id = $1";
-        let of: Vec<String> = query(of).bind(merchant.as_str()).read(&mut self.conn).await?;
+        let mut query = selected();
+        query.push(" WHERE c.id IN (SELECT connection_id FROM partner_connection_sides WHERE merchant_id = ");
+        query.push_bind(merchant.as_str()).push(") AND (c.status = 'accepted' OR ");
+        query.push("c.status = 'invited' AND c.invite_expires_at > ").push_bind(now.as_ms()).push(")");
+        let of: Vec<PartnerConnection> =
+            query.read::<Row>(&mut self.conn).await?.iter().map(connection).collect::<Result<_>>()?;
+        self.need_turns(of.iter().fold(ShardSet::of(merchant), |all, one| all.or(shards(one))))?;
+        let of: Vec<String> = of.into_iter().map(|connection| connection.id.to_string()).collect();
         let shared = self.connections_with_shares(&of).await?;
         let mut ended = 0;
         let (with, without): (Vec<String>, _) = of.into_iter().partition(|id| shared.contains(id));
@@ -195,20 +200,17 @@ impl Tx {
     }
 
     /// Up to `limit` connections that were ended and have shares without their last events.
-    pub async fn connections_to_end(&mut self, limit: i64) -> Result<Vec<ConnectionId>> {
-        let ids: Vec<String> =
-            query("SELECT id FROM partner_connections WHERE shares_to_end ORDER BY id LIMIT $1")
-                .bind(limit)
-                .read(&mut self.conn)
-                .await?;
-        Ok(ids.into_iter().map(ConnectionId::from_store).collect())
+    pub async fn connections_to_end(&mut self, limit: i64) -> Result<Vec<PartnerConnection>> {
+        let mut query = selected();
+        query.push(" WHERE c.shares_to_end ORDER BY c.id LIMIT ").push_bind(limit);
+        query.read::<Row>(&mut self.conn).await?.iter().map(connection).collect()
     }
 
     /// Notes that all shares of an ended connection have their last events.
-    pub async fn connection_ended(&mut self, id: &ConnectionId) -> Result<()> {
-        self.need_turns(ShardSet::ALL)?;
+    pub async fn connection_ended(&mut self, connection: &PartnerConnection) -> Result<()> {
+        self.need_turns(shards(connection))?;
         query("UPDATE partner_connections SET shares_to_end = FALSE WHERE id = $1")
-            .bind(id.as_str())
+            .bind(connection.id.as_str())
             .write(&mut self.conn)
             .await?;
         Ok(())
@@ -234,6 +236,12 @@ fn selected() -> Query<'static> {
     let mut query = Query::new("SELECT ");
     query.push(COLUMNS).push(" FROM partner_connections c").push(SIDES);
     query
+}
+
+/// The shards of the two merchants.
+fn shards(connection: &PartnerConnection) -> ShardSet {
+    let partner = connection.partner().map(|partner| &partner.merchant.id);
+    [&connection.inviter.merchant.id].into_iter().chain(partner).collect()
 }
 
 /// What narrows a list of connections; any of several values suffices.

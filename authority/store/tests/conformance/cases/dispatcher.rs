@@ -6,6 +6,7 @@ use authority_domain::id::EndpointId;
 use authority_store::Store;
 use authority_store::hand_off::{DispatchHandle, DispatchRegistration, HandedOff};
 use authority_store::slots::{Capacity, Moment, Slots};
+use tokio::sync::watch;
 
 use super::fixtures::at;
 
@@ -57,6 +58,7 @@ impl Counter {
             }),
             begin: Box::new(move |handed_off| taking.lock().unwrap().push(handed_off)),
             recall: Box::new(move |endpoint| recalling.lock().unwrap().push(endpoint.clone())),
+            jobs: watch::Sender::new(()),
         };
         Self { slots, given, recalled, open: Some(store.register_dispatch(Arc::new(dispatch))) }
     }

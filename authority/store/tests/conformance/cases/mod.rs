@@ -180,7 +180,7 @@ macro_rules! conformance {
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were,
                 a_key_is_found_by_the_job_behind_the_one_that_kept_it;
             retention: a_stream_loses_its_oldest_events_with_all_that_is_theirs, nothing_else_removes_an_event,
-                an_event_that_was_sent_very_often_is_thinned_first;
+                an_event_that_was_sent_very_often_is_thinned_first, streams_lose_events_together;
             rooms: a_claim_takes_what_there_is_room_for, a_claim_takes_what_is_wanted_within_what_is_set,
                 what_is_held_back_is_not_unattended;
             rotation: two_secrets_sign_while_the_overlap_is_open, old_secrets_are_removed;

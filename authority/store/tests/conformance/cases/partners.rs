@@ -245,8 +245,9 @@ pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Data
         shown.iter().all(|share| share.status == ShareStatus::Revoked && share.revoked_at == Some(at(9)))
     );
     let store = &acme.store;
-    let left: Result<Vec<ConnectionId>, StoreError> = job!(store.read, tx => tx.connections_to_end(9));
-    assert_eq!(left.unwrap(), std::slice::from_ref(&connection.id));
+    let left: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.connections_to_end(9));
+    let [to_end] = left.unwrap().try_into().unwrap();
+    assert_eq!(Some(&to_end), get(&acme, &connection.id).await.as_ref());
     let id = connection.id.clone();
     let first: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.shares_to_end(&id, 2));
     let expected: Vec<_> = made[..2].iter().map(|share| (share.clone(), at(9))).collect();
@@ -256,10 +257,9 @@ pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Data
         let done: Result<(), StoreError> = job!(store.write, tx => tx.share_revoke(&ended));
         done.unwrap();
     }
-    let id = connection.id.clone();
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.connection_ended(&id));
+    let done: Result<(), StoreError> = job!(store.write, tx => tx.connection_ended(&to_end));
     done.unwrap();
-    let left: Result<Vec<ConnectionId>, StoreError> = job!(store.read, tx => tx.connections_to_end(9));
+    let left: Result<Vec<PartnerConnection>, StoreError> = job!(store.read, tx => tx.connections_to_end(9));
     assert_eq!(left.unwrap(), []);
     assert_eq!(database.number("SELECT MAX(active_shares) FROM streams").await, 0);
 }

@@ -1,20 +1,37 @@
 //! Retention: contract 12 T3, 15.13.
 
 use authority_domain::id::{DeliveryId, EventId};
-use authority_store::StoreError;
+use authority_domain::tenant::Tenant;
 use authority_store::commit::Audience;
 use authority_store::shards::Shard;
 use authority_store::tx::{NewDelivery, OldEvent, SettledAs, Trigger};
+use authority_store::{Store, StoreError};
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;
 use super::{Database, job};
 
-async fn remove(shop: &Shop, through: i64, before: i64) -> u64 {
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let removed: Result<u64, StoreError> =
-        job!(store.write, tx => tx.retention_remove(&tenant, through, at(before)));
+/// The events of a stream up to a sequence.
+async fn up_to(shop: &Shop, through: i64) -> (Tenant, Vec<EventId>) {
+    let events = oldest(shop, 99).await.into_iter().filter(|event| event.sequence <= through);
+    (shop.tenant.clone(), events.map(|event| event.id).collect())
+}
+
+async fn remove_all(shop: &Shop, streams: Vec<(Tenant, Vec<EventId>)>, before: i64) -> u64 {
+    let store = &shop.store;
+    let removed: Result<u64, StoreError> = job!(store.write, tx => tx.retention_remove(&streams, at(before)));
     removed.unwrap()
+}
+
+async fn remove(shop: &Shop, through: i64, before: i64) -> u64 {
+    remove_all(shop, vec![up_to(shop, through).await], before).await
+}
+
+/// Whose events are past their retention, oldest first.
+async fn due(store: &Store, after: Option<EventId>, before: i64, limit: i64) -> Vec<(EventId, Tenant)> {
+    let due: Result<_, StoreError> =
+        job!(store.read, tx => tx.retention_due(after.as_ref(), at(before), limit));
+    due.unwrap()
 }
 
 async fn oldest(shop: &Shop, limit: i64) -> Vec<OldEvent> {
@@ -51,8 +68,9 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(dat
     // Nothing goes that is not old enough, or of which a delivery is pending, and nothing before it alone.
     assert_eq!((remove(&shop, 2, 10).await, remove(&shop, 4, 40).await), (0, 0));
     assert_eq!(sequences(&shop).await, [1, 2, 3, 4]);
-    assert_eq!(remove(&shop, 2, 11).await, 2);
-    assert_eq!(remove(&shop, 2, 11).await, 0, "another instance did the same");
+    let first = up_to(&shop, 2).await;
+    assert_eq!(remove_all(&shop, vec![first.clone()], 11).await, 2);
+    assert_eq!(remove_all(&shop, vec![first], 11).await, 0, "another instance did the same");
     assert_eq!(sequences(&shop).await, [3, 4]);
     assert_eq!(sequences(&stranger).await, [1]);
     for (table, left) in [("deliveries", 2), ("attempts", 2)] {
@@ -67,15 +85,34 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(dat
     shop.settle(vec![settlement(&last[0], "b", SettledAs::Succeeded)]).await;
     assert_eq!(remove(&shop, 4, 40).await, 2);
     assert_eq!(shop.open_checkout().await.events[0].sequence, 5);
-    let streams: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.retention_streams(None, 1));
-    let first = streams.unwrap().remove(0);
-    let after = first.clone();
-    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.retention_streams(Some(&after), 9));
-    let mut found = [first, rest.unwrap().remove(0)].map(|tenant| tenant.merchant_id);
-    let mut expected = [shop.tenant.merchant_id.clone(), stranger.tenant.merchant_id.clone()];
-    found.sort();
-    expected.sort();
-    assert_eq!(found, expected);
+}
+
+/// Streams of one shard share a transaction; one that cannot go yet keeps no other.
+pub(crate) async fn streams_lose_events_together(database: &dyn Database) {
+    let one = Shop::open(database).await;
+    let live =
+        Shop { tenant: Tenant { livemode: !one.tenant.livemode, ..one.tenant.clone() }, ..one.clone() };
+    for (shop, s) in [(&one, 0), (&live, 1), (&one, 2), (&live, 3)] {
+        shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(s)).await.unwrap();
+    }
+    let all = due(&one.store, None, 9, 9).await;
+    let whose: Vec<&Tenant> = all.iter().map(|(_, tenant)| tenant).collect();
+    assert_eq!(whose, [&one.tenant, &live.tenant, &one.tenant, &live.tenant]);
+    assert_eq!(due(&one.store, None, 9, 3).await, all[..3]);
+    assert_eq!(due(&one.store, Some(all[0].0.clone()), 3, 9).await, all[1..3]);
+    assert_eq!(due(&one.store, None, 0, 9).await, []);
+
+    let both = async || vec![up_to(&one, 2).await, up_to(&live, 2).await];
+    assert_eq!(remove_all(&one, both().await, 3).await, 2, "one of the other is too young");
+    assert_eq!((sequences(&one).await, sequences(&live).await), (vec![], vec![1, 2]));
+    one.commit_at(vec![one.opened().1], Audience::Subscribers, at(4)).await.unwrap();
+    live.endpoint(&["*"]).await;
+    live.commit_at(vec![live.opened().1], Audience::Subscribers, at(5)).await.unwrap();
+    let both = vec![up_to(&one, 3).await, up_to(&live, 3).await];
+    assert_eq!(remove_all(&one, both, 9).await, 1, "one of the other has a delivery that waits");
+    assert_eq!((sequences(&one).await, sequences(&live).await), (vec![], vec![1, 2, 3]));
+    assert_eq!(remove_all(&one, vec![up_to(&one, 9).await, up_to(&live, 2).await], 9).await, 2);
+    assert_eq!(sequences(&live).await, [3]);
 }
 
 pub(crate) async fn nothing_else_removes_an_event(database: &dyn Database) {

@@ -1,0 +1,85 @@
+//! Nothing is everybody's (contract 21.2): no request waits for a shard whose merchants it does not concern.
+
+use http::Method;
+use serde_json::json;
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{ConnectOptions as _, Executor as _};
+use tests::authority::Authority;
+use tests::eventually::eventually;
+use tests::merchant::{Merchant, report_body, text};
+use tests::partners::{connect, disconnect, share};
+use tests::receiver::Receiver;
+
+/// Holds the turn of a shard that no merchant is in, until the connection is dropped.
+async fn hold_a_turn(url: &str) -> PgConnection {
+    let mut holder = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    holder.execute("BEGIN").await.unwrap();
+    let nobodys = "SELECT shard FROM turns WHERE shard < 64 AND shard NOT IN (SELECT shard_of(id) FROM merchants) \
+                   ORDER BY shard LIMIT 1 FOR UPDATE";
+    let held = holder.fetch_all(nobodys).await.unwrap();
+    assert_eq!(held.len(), 1);
+    holder
+}
+
+/// Each of these requests is rare. Had one of them to wait for all turns, those behind it would wait with it.
+#[tokio::test]
+async fn rare_requests_take_the_turns_of_whom_they_concern() {
+    let database = postgres_cluster::database().await;
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
+    let operator = authority.operator();
+    let (one, two) = (Merchant::create(&authority, "one").await, Merchant::create(&authority, "two").await);
+    let receiver = Receiver::accepting().await;
+    let endpoint = one.endpoint(&receiver.url("/hooks"), &["*"]).await;
+    let order = one.paid_order().await;
+    let _held = hold_a_turn(&database).await;
+
+    // The platform's merchants and keys.
+    operator.post("/merchants", &json!({ "slug": "three", "name": "Three", "default_currency": "USD" })).await.expect(201);
+    let path = format!("/merchants/{}", one.id);
+    operator.call(Method::PATCH, &path).json(&json!({ "name": "Uno" })).send().await.expect(200);
+    let key = json!({ "name": "spare", "mode": "test", "scopes": ["orders:read"] });
+    let key = operator.post(&format!("{path}/api-keys"), &key).await.expect(201);
+    let of_key = format!("/api-keys/{}", text(&key, "id"));
+    operator.post(&format!("{of_key}/rotate"), &json!({ "overlap_seconds": 60 })).await.expect(201);
+    let reason = json!({ "reason": "seen elsewhere" });
+    operator.post(&format!("{of_key}/revoke"), &reason).await.expect(200);
+    operator.post("/api-keys/key_none/revoke", &reason).await.refused(404, "not_found");
+
+    // Endpoints, by the operator.
+    let of_endpoint = format!("/webhook-endpoints/{}", endpoint.id);
+    operator.call(Method::PATCH, &of_endpoint).json(&json!({ "max_in_flight": 3 })).send().await.expect(200);
+    for switch in ["disable", "enable"] {
+        operator.post(&format!("{of_endpoint}/{switch}"), &reason).await.expect(200);
+    }
+
+    // The platform's own endpoint and alerts.
+    let sink = json!({ "url": receiver.url("/sink"), "enabled_events": ["*"] });
+    operator.post("/sink", &sink).await.expect(201);
+    let payment = one.payment(&one.checkout().await, "automatic").await;
+    let mut greedy = report_body("succeeded", "greedy");
+    greedy["amount_captured"] = json!(5301);
+    let path = format!("/payments/{}/reports", text(&payment, "id"));
+    operator.post(&path, &greedy).await.refused(409, "processor_conflict");
+    let alerts = operator.get("/alerts?status=open").await.expect(200);
+    let of_alert = format!("/alerts/{}/close", text(&alerts["data"][0], "id"));
+    operator.post(&of_alert, &json!({})).await.expect(200);
+
+    // Partners.
+    let connection = connect(&one, &two).await;
+    share(&one, &order, &connection).await;
+    disconnect(&two, &connection).await;
+    let connection = connect(&two, &one).await;
+    share(&one, &order, &connection).await;
+    let close = json!({ "status": "closed" });
+    let path = format!("/merchants/{}", two.id);
+    operator.call(Method::PATCH, &path).json(&close).send().await.expect(200);
+    let ended = one.api.get(&format!("/partner-connections/{connection}")).await.expect(200);
+    assert_eq!(ended["status"], "revoked");
+    eventually("the share's last event", async || {
+        let events = one.events().await;
+        let ended = events.iter().filter(|event| event["type"] == "order.share_revoked").count();
+        (ended == 2).then_some(())
+    })
+    .await;
+    authority.is_sound().await;
+}
