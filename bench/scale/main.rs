@@ -7,8 +7,9 @@
 //! asked in turns, in rounds; figures are medians.
 //!
 //! The parts: [`trips`] counts round trips, [`rows`] compares one side with another (builds, numbers of instances),
-//! [`rare`] makes merchants beside the load, [`sink`] sees whether the platform's own endpoint keeps up, [`stopped`] stops an instance in the middle of a
-//! transaction, [`share`] shares orders, and [`rows::grid`] asks everything of everything.
+//! [`rare`] makes merchants and keys beside the load, [`sink`] sees whether the platform's own endpoint keeps up,
+//! [`stopped`] stops an instance in the middle of a transaction, [`share`] shares orders, and [`rows::grid`] asks
+//! everything of everything.
 //!
 //! Run by `cargo xtask bench scale`; words on the command line choose what is measured ([`choice`]). The authority is
 //! seen from outside only: over HTTP, and by what it sends to the database. Not a test: it asserts only that answers

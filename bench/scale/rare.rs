@@ -1,6 +1,5 @@
-//! Whether what is rare keeps everybody waiting: a client of the platform that makes merchants and keys without a
-//! pause, beside clients that open checkouts. A request that takes every turn waits for the slowest shard, and everybody
-//! behind it.
+//! Whether what is rare keeps everybody waiting: a client of the platform that makes merchants and keys all the time,
+//! beside clients that open checkouts. A request that takes every turn waits for the slowest shard, and all behind it.
 
 use std::cell::Cell;
 use std::time::Duration;

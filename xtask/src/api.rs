@@ -1,5 +1,4 @@
-//! Tests what the OpenAPI documents are good for: a linter, a client made from them, a browser that reads them, and a
-//! program that asks for whatever they allow and forbid.
+//! Tests what the OpenAPI documents are good for: a linter, a client made from them, and a browser that reads them.
 //!
 //! The tools come from the lock file of `tests/openapi`. The committed documents are linted; types are generated from
 //! the merchant's and a client is compiled against them; then the tests run against a real authority: they catch up
@@ -7,19 +6,14 @@
 //! goes into the folder that `SCREENSHOTS` names; without it none is made. The package's client, whose operations are
 //! written from the document, runs against such an authority too (`tests/client`), through a network that loses,
 //! repeats and breaks off; and so does `authority mcp`, which the public client of that protocol speaks to
-//! (`tests/mcp`). Last, schemathesis holds both listeners to the documents they serve.
+//! (`tests/mcp`).
 
 use std::process::Command;
 
 use anyhow::Result;
 
-use crate::schemathesis::{self, Database};
 use crate::workspace::Workspace;
 use crate::{consumer, npm, process, programs};
-
-/// Generated requests per listener, at least, and what they are drawn from: every run makes the same ones.
-const CASES: u32 = 2_000;
-const SEED: u32 = 1;
 
 /// Lints, generates, compiles and runs.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
@@ -53,5 +47,5 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
                 .env("AUTHORITY_BINARY", workspace.target().join("debug/authority")),
         )?;
     }
-    schemathesis::conformance(workspace, Database::Sqlite, CASES, Some(SEED))
+    Ok(())
 }

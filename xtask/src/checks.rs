@@ -16,8 +16,8 @@ use crate::lanes::{self, Ended, Job};
 use crate::prerequisites::WASM_TARGET;
 use crate::workspace::Workspace;
 use crate::{
-    api, build, compiler, consumer, consumers, frameworks, fuzz, prerequisites, process, samples, start,
-    test_programs, tidy, worker,
+    api, build, compiler, consumer, consumers, frameworks, fuzz, prerequisites, process, samples,
+    schemathesis, start, test_programs, tidy, worker,
 };
 
 struct Step {
@@ -25,7 +25,7 @@ struct Step {
     run: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { name: "format", run: |workspace| cargo(workspace, &["fmt", "--all", "--check"]) },
     Step { name: "tidy", run: tidy::run },
     Step {
@@ -40,6 +40,7 @@ const STEPS: [Step; 12] = [
     Step { name: "build", run: build::web_parts },
     Step { name: "rust", run: test_programs::run },
     Step { name: "api", run: api::test },
+    Step { name: "schemathesis", run: schemathesis::test },
     Step { name: "samples", run: samples::test },
     Step { name: "start", run: start::test },
     Step { name: "package", run: consumer::test },
@@ -62,7 +63,7 @@ const FIRST: [&str; 2] = ["format", "tidy"];
 /// `fuzz` goes first because its profile has a lock of its own.
 const LANES: [&[&str]; 3] = [
     &["lint", "rust"],
-    &["build", "consumers", "frameworks", "package"],
+    &["build", "consumers", "frameworks", "package", "schemathesis"],
     &["fuzz", "api", "samples", "start"],
 ];
 
@@ -141,9 +142,9 @@ fn summarise(chosen: &[&Step], ended: &[Ended]) -> Result<()> {
         match ended.iter().find(|ended| ended.name == step.name) {
             Some(Ended { duration, result, .. }) => {
                 let outcome = if result.is_ok() { "passed" } else { "FAILED" };
-                println!("{:10} {outcome:8} {:>5} s", step.name, duration.as_secs());
+                println!("{:12} {outcome:8} {:>5} s", step.name, duration.as_secs());
             }
-            None => println!("{:10} not run", step.name),
+            None => println!("{:12} not run", step.name),
         }
     }
     let failures: Vec<_> = ended.iter().filter_map(|step| step.result.as_ref().err()).collect();

@@ -1,4 +1,5 @@
-//! schemathesis, always of the pinned version, and what it is let loose on: `tests/openapi/schemathesis`.
+//! schemathesis, always of the pinned version: it holds both listeners to the OpenAPI documents that they serve, and
+//! asks for whatever these allow and forbid (`tests/openapi/schemathesis`).
 //!
 //! It is a Python program, in an environment of its own (`python.rs`). `conformance.py` starts authorities, calls
 //! schemathesis, and judges. The same pins have the public library of Standard Webhooks, which `conformance.py` has
@@ -10,7 +11,7 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{process, python};
+use crate::{process, programs, python};
 
 /// What the authority keeps its records in.
 #[derive(Clone, Copy)]
@@ -19,6 +20,16 @@ pub(crate) enum Database {
     Sqlite,
     /// Databases that the built `with-postgres` makes.
     Postgres,
+}
+
+/// Generated requests per listener, at least, and what they are drawn from: every run of the tests makes the same ones.
+const CASES: u32 = 2_000;
+const SEED: u32 = 1;
+
+/// What the test command does.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    programs::build(workspace, &["--bin", "authority"])?;
+    conformance(workspace, Database::Sqlite, CASES, Some(SEED))
 }
 
 /// Holds both listeners of the built authority to their documents: at least so many cases each, drawn from a seed.

@@ -34,7 +34,10 @@ async fn rare_requests_take_the_turns_of_whom_they_concern() {
     let _held = hold_a_turn(&database).await;
 
     // The platform's merchants and keys.
-    operator.post("/merchants", &json!({ "slug": "three", "name": "Three", "default_currency": "USD" })).await.expect(201);
+    operator
+        .post("/merchants", &json!({ "slug": "three", "name": "Three", "default_currency": "USD" }))
+        .await
+        .expect(201);
     let path = format!("/merchants/{}", one.id);
     operator.call(Method::PATCH, &path).json(&json!({ "name": "Uno" })).send().await.expect(200);
     let key = json!({ "name": "spare", "mode": "test", "scopes": ["orders:read"] });

@@ -59,8 +59,7 @@ impl Tx {
         query.push(" AND c.livemode = ").push_bind(tenant.livemode);
         query.push(" AND (c.inviter_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" OR c.partner_id = ").push_bind(tenant.merchant_id.as_str()).push(")");
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(connection).transpose()
+        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(connection).transpose()
     }
 
     /// The connection that was made with the code of this hash, in the mode, if its inviter may act.
@@ -72,8 +71,7 @@ impl Tx {
         let mut query = selected();
         query.push(" WHERE c.invite_hash = ").push_bind(invite_hash.as_slice());
         query.push(" AND c.livemode = ").push_bind(livemode).push(" AND i.status = 'active'");
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(connection).transpose()
+        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(connection).transpose()
     }
 
     /// The active connection of two merchants, no matter which of them invited.
@@ -170,15 +168,13 @@ impl Tx {
         Ok(query.read(&mut self.conn).await?)
     }
 
-    /// Ends all connections of a merchant in both modes, including those that were not accepted yet; returns how
-    /// many.
+    /// Ends all connections of a merchant in both modes, accepted or not; returns how many.
     pub async fn connections_end(&mut self, merchant: &MerchantId, now: Timestamp) -> Result<u64> {
         let mut query = selected();
         query.push(" WHERE c.id IN (SELECT connection_id FROM partner_connection_sides WHERE merchant_id = ");
-        query.push_bind(merchant.as_str()).push(") AND (c.status = 'accepted' OR ");
-        query.push("c.status = 'invited' AND c.invite_expires_at > ").push_bind(now.as_ms()).push(")");
-        let of: Vec<PartnerConnection> =
-            query.read::<Row>(&mut self.conn).await?.iter().map(connection).collect::<Result<_>>()?;
+        query.push_bind(merchant.as_str()).push(")");
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        let of: Vec<PartnerConnection> = rows.iter().map(connection).collect::<Result<_>>()?;
         self.need_turns(of.iter().fold(ShardSet::of(merchant), |all, one| all.or(shards(one))))?;
         let of: Vec<String> = of.into_iter().map(|connection| connection.id.to_string()).collect();
         let shared = self.connections_with_shares(&of).await?;
@@ -211,9 +207,8 @@ impl Tx {
         self.need_turns(shards(connection))?;
         query("UPDATE partner_connections SET shares_to_end = FALSE WHERE id = $1")
             .bind(connection.id.as_str())
-            .write(&mut self.conn)
-            .await?;
-        Ok(())
+            .write_one(&mut self.conn, "connection")
+            .await
     }
 }
 
@@ -226,9 +221,8 @@ impl Tx {
         )
         .binds((side.merchant.id.as_str(), connection.livemode, connection.id.as_str()))
         .bind(side.label.as_deref())
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .write_one(&mut self.conn, "side of a connection")
+        .await
     }
 }
 
