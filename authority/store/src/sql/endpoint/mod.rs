@@ -20,7 +20,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
+use crate::shards::{Shard, ShardSet};
 use crate::sql::across::Across;
 use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
 use crate::sql::endpoint::sealed::column;
@@ -133,6 +133,7 @@ impl Tx {
 
     /// Writes the next version of an endpoint.
     pub async fn endpoint_update(&mut self, tenant: &Tenant, endpoint: &Endpoint) -> Result<()> {
+        self.need_turns(ShardSet::of(&tenant.merchant_id))?;
         self.recall(&endpoint.id);
         query(concat!(
             "UPDATE webhook_endpoints SET url = $6, description = $7, enabled_events = $8, status = $9, \

@@ -6,6 +6,7 @@ use authority_domain::merchant::scope::Scope;
 use authority_domain::time::Timestamp;
 
 use crate::driver::{Query, Row, query};
+use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
 use crate::tx::Written;
 use crate::{Result, StoreError};
@@ -17,6 +18,7 @@ pub(crate) const COLUMNS: &str = "k.id, k.merchant_id, k.livemode, k.hash, k.nam
 impl Tx {
     /// Adds a key.
     pub async fn api_key_insert(&mut self, key: &ApiKeyRecord) -> Result<()> {
+        self.need_turns(ShardSet::of(&key.merchant_id))?;
         let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
         query(
             "INSERT INTO api_keys (id, merchant_id, livemode, hash, name, display, scopes, expires_at, revoked_at, \
@@ -56,6 +58,7 @@ impl Tx {
 
     /// Writes the end of a key: `expires_at`, `revoked_at`, `replaced_by`. No other field of it ever changes.
     pub async fn api_key_end(&mut self, key: &ApiKeyRecord) -> Result<()> {
+        self.need_turns(ShardSet::of(&key.merchant_id))?;
         query("UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1")
             .binds((key.id.as_str(), key.expires_at.map(Timestamp::as_ms)))
             .binds((key.revoked_at.map(Timestamp::as_ms), key.replaced_by.as_ref().map(KeyId::as_str)))

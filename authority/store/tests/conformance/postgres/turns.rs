@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use authority_domain::endpoint::DisabledReason;
 use authority_domain::event::change::Change;
 use authority_domain::id::RequestId;
 use authority_domain::order::Order;
@@ -128,6 +129,26 @@ async fn a_job_that_needs_another_turn_runs_once_more_and_has_it() {
     assert_eq!(done.unwrap(), (true, true));
     assert_eq!(runs.load(Ordering::SeqCst), 2);
     assert_eq!(first.events().await.len(), 1, "the first run was undone");
+}
+
+/// Whatever turns its use case names.
+#[tokio::test]
+async fn who_changes_an_endpoint_has_its_merchants_turn() {
+    let database = PostgresDatabase::start().await;
+    let shop = Shop::open(&database).await;
+    let (id, inside) = (shop.endpoint(&["*"]).await, shop.clone());
+    let held: Result<bool, StoreError> = shop
+        .store
+        .write_with(Turns::OPERATOR, move |tx: &mut Tx| {
+            Box::pin(async move {
+                let found = tx.endpoint_get(&inside.tenant, &id).await?.unwrap();
+                let disabled = found.disabled(DisabledReason::Operator, noon()).unwrap();
+                tx.endpoint_update(&inside.tenant, &disabled).await?;
+                Ok(tx.holds(&inside.tenant.merchant_id))
+            })
+        })
+        .await;
+    assert!(held.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
