@@ -30,6 +30,7 @@ impl World {
                 Happened::Ended { call, wall, reply, life } => {
                     let (call, wall) = (*call, *wall);
                     self.learn_what_was_put_away(call).await;
+                    self.learn_whose_retry_was_asked(call).await;
                     let may_not_count = life.is_dead() || self.lease_may_be_over(call, wall);
                     if may_not_count && self.was_not_written(call).await {
                         self.lost(call);
@@ -96,6 +97,21 @@ impl World {
         }
     }
 
+    /// A retry was asked for while a dispatcher held the delivery and had not sent it. Only the row shows whether it
+    /// sent it then, or whether somebody took it anew, who had the retry with it.
+    async fn learn_whose_retry_was_asked(&mut self, call: Call) {
+        let Some(UnderWay { delivery: id, .. }) = self.calls.get(&call).cloned() else { return };
+        let Some(delivery) = self.model.deliveries.get_mut(&id) else { return };
+        let Some(asked) = delivery.retry_asked.filter(|asked| asked.during.is_none()) else { return };
+        let rows = self.rows.deliveries([&id]).await;
+        let follows = rows
+            .first()
+            .is_some_and(|row| row.status != "failed" && row.next_attempt_at.is_none_or(|at| at == asked.at));
+        if !follows {
+            delivery.retry_asked = None;
+        }
+    }
+
     /// A retry that was asked for lifts the hold of its endpoint. While no dispatcher runs, only the row shows it,
     /// and the next dispatcher may begin with another delivery of the endpoint.
     async fn learn_whose_hold_was_lifted(&mut self, arrival: &Arrival) {
@@ -134,12 +150,14 @@ impl World {
         };
         let then = schedule::then(delivery, reply, wall);
         delivery.settle(reply, then);
+        let probe = delivery.probe;
         let event = delivery.event.clone();
         let ended = delivery.status != Status::Pending;
         self.note(format_args!("call {call} of {} ends as {reply}: {then:?}", short(&id)));
         let switched_off = self.model.endpoints.get_mut(&endpoint_id).is_none_or(|endpoint| {
             endpoint.changed = elapsed;
             endpoint.note(&event, reply, lease.started, wall);
+            endpoint.probe_asked |= probe && endpoint.hold.step > 0;
             let word = if schedule::is_gone(reply) {
                 Some("gone")
             } else {

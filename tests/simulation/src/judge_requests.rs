@@ -31,6 +31,7 @@ impl World {
         let lease = Lease { call: Some(call), until: wall + LEASE_MS - QUEUED_MS, started: wall };
         let Some(delivery) = self.model.deliveries.get_mut(&id) else { return Ok(id) };
         delivery.lease = Some(lease);
+        delivery.retry_asked = delivery.retry_asked.filter(|asked| asked.during.is_none());
         delivery.arrived += 1;
         if delivery.acknowledged {
             self.tally.duplicates += 1;

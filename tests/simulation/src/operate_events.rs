@@ -231,6 +231,7 @@ impl World {
             _ if !enabled => Some("endpoint_disabled"),
             _ => None,
         };
+        let held = self.rows.deliveries([&id]).await.first().is_some_and(|row| row.lease_until.is_some());
         let mutation = self.mutation(By::Operator);
         let answered = self.app.delivery_retry(mutation, DeliveryId::named(&id)).await;
         let Some(shown) = self.as_expected("retry", &id, answered, refused)? else { return Ok(()) };
@@ -240,9 +241,7 @@ impl World {
         }
         if delivery.status == Status::Pending {
             if let Some(delivery) = self.model.deliveries.get_mut(&id) {
-                delivery.due = delivery.due.min(wall);
-                delivery.due_at_most = delivery.due_at_most.min(wall);
-                delivery.probe = true;
+                delivery.hasten(wall, held);
             }
         } else {
             let again = member(&shown, "id");

@@ -71,6 +71,16 @@ pub(crate) struct Lease {
     pub(crate) started: i64,
 }
 
+/// A retry that was asked for while somebody held the delivery: it follows at once when the attempt of this holder
+/// fails. Whoever takes the delivery next has what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RetryAsked {
+    /// When, by the wall.
+    pub(crate) at: i64,
+    /// The attempt that was under way; `None` when the holder had not sent it yet.
+    pub(crate) during: Option<Call>,
+}
+
 /// A delivery.
 #[derive(Clone, Debug)]
 pub(crate) struct Delivery {
@@ -96,6 +106,7 @@ pub(crate) struct Delivery {
     pub(crate) put_off: i64,
     /// Somebody asked for it while its endpoint was held back: it may go as the probe (contract 18.4-6).
     pub(crate) probe: bool,
+    pub(crate) retry_asked: Option<RetryAsked>,
 }
 
 impl Delivery {
@@ -116,6 +127,7 @@ impl Delivery {
             made: now,
             put_off: 0,
             probe: trigger == "test",
+            retry_asked: None,
         }
     }
 
@@ -127,6 +139,15 @@ impl Delivery {
     /// Whether somebody holds it at `wall`.
     pub(crate) fn leased(&self, wall: i64) -> bool {
         self.lease.is_some_and(|lease| lease.until >= wall)
+    }
+
+    /// Its next attempt is wanted at `wall`; `held` when somebody has taken it.
+    pub(crate) fn hasten(&mut self, wall: i64, held: bool) {
+        self.due = self.due.min(wall);
+        self.due_at_most = self.due_at_most.min(wall);
+        self.probe = true;
+        let during = self.lease.filter(|_| self.leased(wall)).and_then(|lease| lease.call);
+        self.retry_asked = held.then_some(RetryAsked { at: wall, during });
     }
 
     /// The outcome of the attempt that holds it is known.
@@ -143,6 +164,11 @@ impl Delivery {
                 self.put_off += 1;
                 (self.due, self.due_at_most) = (earliest, latest);
             }
+        }
+        let is_over = matches!(then, Then::Succeeded | Then::Failed(Reason::Gone));
+        if let Some(asked) = self.retry_asked.take().filter(|_| !is_over) {
+            (self.status, self.probe) = (Status::Pending, true);
+            (self.due, self.due_at_most) = (asked.at, asked.at);
         }
     }
 
