@@ -22,6 +22,8 @@ pub(crate) trait WritingConnection: Send + 'static {
     /// Reads at once what several jobs will ask for first, where that is worth it. What it does not read, the jobs
     /// read themselves.
     async fn prefetch(&mut self, jobs: &[&Prefetch], dispatch: Option<Arc<DispatchHandle>>) -> Result<()>;
+    /// Whether a job has cleared what was prefetched since the last call.
+    fn take_cleared(&mut self) -> bool;
     /// Runs the job with this `index` in the transaction, and undoes it alone when it refused. Returns the job's
     /// effects.
     async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)>;

@@ -187,6 +187,10 @@ impl WritingConnection for PostgresWriting {
         self.in_time(looked)
     }
 
+    fn take_cleared(&mut self) -> bool {
+        self.tx.as_mut().is_some_and(|tx| tx.conn.cache.take_cleared())
+    }
+
     async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)> {
         let Some(tx) = self.tx.as_mut().filter(|tx| tx.conn.is_writing()) else { return Err(gone()) };
         let ran = timeout(ANSWER_WAIT, tx.run(index, job)).await;

@@ -63,6 +63,10 @@ impl WritingConnection for SqliteWriting {
         self.tx()?.look(jobs, dispatch).await
     }
 
+    fn take_cleared(&mut self) -> bool {
+        self.tx.as_mut().is_some_and(|tx| tx.conn.cache.take_cleared())
+    }
+
     async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)> {
         let tx = self.tx()?;
         if !tx.conn.is_writing() {

@@ -4,6 +4,7 @@
 //! was lost before its commit has written nothing: where others write, its jobs run again. In both cases a job is
 //! repeated [`REPEATS_MAX`] times at most.
 
+use crate::StoreError;
 use crate::job::{CommitEffects, End, Failed};
 use crate::queue::Counted;
 
@@ -33,6 +34,12 @@ pub(super) struct Ended {
 }
 
 impl Progress {
+    /// The transaction has ended with this error.
+    pub(super) fn lose(&mut self, error: &StoreError) {
+        tracing::error!(error = %error, "the transaction is lost");
+        self.lost = true;
+    }
+
     /// Sorts the jobs. `committed` are those whose rows the database refused, `None` when nothing was committed;
     /// `several` says whether there are other writers.
     pub(super) fn end(self, committed: Option<Failed>, several: bool) -> Ended {

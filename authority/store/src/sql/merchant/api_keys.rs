@@ -29,7 +29,7 @@ impl Tx {
         .binds((&key.display, scopes.join(" "), key.expires_at.map(Timestamp::as_ms)))
         .binds((key.revoked_at.map(Timestamp::as_ms), key.last_used_at.map(Timestamp::as_ms)))
         .binds((key.replaced_by.as_ref().map(KeyId::as_str), &key.created_by, key.created_at.as_ms()))
-        .write(&mut self.conn)
+        .write_beside_cache(&mut self.conn)
         .await?;
         self.note_written(written(key));
         Ok(())
@@ -62,7 +62,7 @@ impl Tx {
         query("UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1")
             .binds((key.id.as_str(), key.expires_at.map(Timestamp::as_ms)))
             .binds((key.revoked_at.map(Timestamp::as_ms), key.replaced_by.as_ref().map(KeyId::as_str)))
-            .write_one(&mut self.conn, "API key")
+            .write_one_beside_cache(&mut self.conn, "API key")
             .await?;
         self.note_written(written(key));
         Ok(())
@@ -75,7 +75,7 @@ impl Tx {
                 "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)",
             )
             .binds((id.as_str(), at.as_ms()))
-            .write(&mut self.conn)
+            .write_beside_cache(&mut self.conn)
             .await?;
         }
         Ok(())

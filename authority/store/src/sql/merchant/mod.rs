@@ -29,7 +29,7 @@ impl Tx {
         .binds((merchant.id.as_str(), &merchant.slug, merchant.status.as_str()))
         .binds((serde_json::to_string(merchant)?, merchant.created_at.as_ms(), merchant.updated_at.as_ms()))
         .binds((merchant.limits.max_in_flight, merchant.limits.dispatch_share_percent))
-        .write(&mut self.conn)
+        .write_beside_cache(&mut self.conn)
         .await?;
         self.note_written(written(merchant, None));
         Ok(())
@@ -71,15 +71,23 @@ impl Tx {
     /// Writes the next version of a merchant. Its id and slug never change.
     pub async fn merchant_update(&mut self, merchant: &Merchant) -> Result<()> {
         self.need_turns(ShardSet::of(&merchant.id))?;
-        query(
+        let before = self.conn.cache.merchant(&merchant.id);
+        let sends_alike =
+            before.is_some_and(|it| (it.status, &it.limits) == (merchant.status, &merchant.limits));
+        let query = query(
             "UPDATE merchants SET status = $3, body = $4, updated_at = $5, max_in_flight = $6, \
                  dispatch_share_percent = $7 WHERE id = $1 AND slug = $2",
         )
         .binds((merchant.id.as_str(), &merchant.slug, merchant.status.as_str()))
         .binds((serde_json::to_string(merchant)?, merchant.updated_at.as_ms()))
-        .binds((merchant.limits.max_in_flight, merchant.limits.dispatch_share_percent))
-        .write_one(&mut self.conn, "merchant")
-        .await?;
+        .binds((merchant.limits.max_in_flight, merchant.limits.dispatch_share_percent));
+        if sends_alike {
+            // Of the cache, its streams depend on the status and the limits alone.
+            query.write_one_beside_cache(&mut self.conn, "merchant").await?;
+            self.conn.note_merchant(merchant);
+        } else {
+            query.write_one(&mut self.conn, "merchant").await?;
+        }
         self.note_written(written(merchant, Some(merchant.resource_version - 1)));
         Ok(())
     }

@@ -71,6 +71,13 @@ pub enum FirstRead {
     ShipmentUnderKey(Tenant, String),
 }
 
+impl Prefetch {
+    /// Whether a merchant asks, with an idempotency key.
+    pub(crate) fn is_of_merchant(&self) -> bool {
+        matches!(self.key, Some((KeyScope::Merchant(_), _)))
+    }
+}
+
 impl Tx {
     /// Caches what `jobs` will ask for.
     pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<()> {

@@ -3,8 +3,9 @@
 //!
 //! The transaction holds the turns of what it reads, so that stays true until its end, except for what its own jobs
 //! write. The cached counter of a stream advances with every job that takes sequence numbers, and goes back when the
-//! job is undone. Any other statement that may write clears the whole cache. So does undoing a job that ran such a
-//! statement.
+//! job is undone. A statement that writes rows of which nothing is cached leaves it as it is
+//! ([`Query::write_beside_cache`](crate::driver::Query::write_beside_cache)). Any other statement that may write clears
+//! the whole cache. So does undoing a job that sent a write.
 //!
 //! The free capacity of an endpoint is updated likewise, with every delivery that a job takes capacity for. It is
 //! cached apart from the streams, because the platform's endpoint subscribes to all of them.
@@ -106,6 +107,8 @@ pub(crate) struct TransactionCache {
     rooms: HashMap<EndpointId, i64>,
     /// The values that the running job changed, as they were before.
     moved: Vec<Moved>,
+    /// Whether it was cleared since the last prefetch.
+    is_cleared: bool,
 }
 
 enum Moved {
@@ -280,6 +283,11 @@ impl TransactionCache {
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self { is_cleared: true, ..Self::default() };
+    }
+
+    /// Whether it was cleared since the last call.
+    pub(crate) fn take_cleared(&mut self) -> bool {
+        std::mem::take(&mut self.is_cleared)
     }
 }

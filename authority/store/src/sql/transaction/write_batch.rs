@@ -184,9 +184,14 @@ impl BufferedConnection {
 
     /// Notes that the next statement of the running job may change anything.
     pub(crate) fn writes(&mut self) {
+        self.writes_beside_cache();
+        self.cache.clear();
+    }
+
+    /// Notes that the next statement of the running job changes nothing that is cached.
+    pub(crate) fn writes_beside_cache(&mut self) {
         if let Some(batch) = &mut self.batch {
             batch.wrote = true;
-            self.cache.clear();
         }
     }
 

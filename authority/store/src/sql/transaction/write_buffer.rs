@@ -208,6 +208,23 @@ impl Query<'_> {
         conn.raw.execute(self).await
     }
 
+    /// Writes rows of which the cache holds nothing, so that it stays.
+    pub(crate) async fn write_beside_cache(self, conn: &mut BufferedConnection) -> Result<u64, Error> {
+        conn.settle().await?;
+        conn.writes_beside_cache();
+        conn.raw.execute(self).await
+    }
+
+    /// The same for one row, a part of the record `what`; the error is that of [`write_one`](Self::write_one).
+    pub(crate) async fn write_one_beside_cache(
+        self,
+        conn: &mut BufferedConnection,
+        what: &str,
+    ) -> Result<()> {
+        let written = self.write_beside_cache(conn).await?;
+        one_row(written == 1, what)
+    }
+
     /// Writes one row, a part of the record `what`.
     ///
     /// # Errors

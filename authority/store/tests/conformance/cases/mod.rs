@@ -156,7 +156,8 @@ macro_rules! conformance {
             limits: in_flight_follows_the_endpoint_then_its_merchant, a_hold_says_until_when_and_why,
                 limits_outside_their_range_are_refused, instances_are_counted_until_they_leave_or_fall_silent,
                 a_thousand_endpoints_are_told_at_once;
-            operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended;
+            operator: merchants_are_listed_newest_first, keys_are_listed_replaced_and_ended,
+                jobs_of_a_transaction_see_what_was_changed_of_a_merchant;
             operator_reads: deliveries_of_everybody_are_found, what_waits_is_counted_and_brought_forward,
                 events_of_everybody_come_newest_first;
             order_feed: a_reader_ends_with_every_order_as_it_is, orders_come_by_their_last_change;

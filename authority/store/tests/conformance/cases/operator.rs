@@ -1,13 +1,17 @@
 //! What operators manage: merchants and their keys (contract 2.11, 2.16, 6.2).
 
+use std::sync::{Arc, Mutex};
+
 use authority_domain::id::KeyId;
 use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::{Merchant, MerchantChange, MerchantStatus};
+use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::tx::Written;
+use authority_store::tx::{Tx, Written};
 
 use super::fixtures::{api_key, at, dice, merchant};
+use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, job};
 
@@ -60,6 +64,58 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     renamed.slug = "uno".into();
     let refused: Result<(), StoreError> = job!(store.write, tx => tx.merchant_update(&renamed));
     refused.unwrap_err();
+}
+
+/// Changes the merchant, as `with` says, and then ends as `kept` says; returns the name and the most requests in flight
+/// that it found before.
+fn changing(
+    shop: &Shop,
+    with: fn(&mut Merchant),
+    kept: bool,
+) -> Pending<Result<(String, Option<i64>), Refusal>> {
+    let (store, id) = (shop.store.clone(), shop.tenant.merchant_id.clone());
+    let found = Arc::new(Mutex::new(None));
+    let seen = Arc::clone(&found);
+    submit(async move {
+        let ran: Result<(), Refusal> = store
+            .write(move |tx: &mut Tx| {
+                Box::pin(async move {
+                    let mut merchant = tx.merchant_get(&id).await?.ok_or_else(Refusal::internal)?;
+                    *seen.lock().unwrap() = Some((merchant.name.clone(), merchant.limits.max_in_flight));
+                    with(&mut merchant);
+                    merchant.resource_version += 1;
+                    tx.merchant_update(&merchant).await?;
+                    if kept { Ok(()) } else { Err(Refusal::not_found("reason")) }
+                })
+            })
+            .await;
+        assert_eq!(ran.is_ok(), kept);
+        Ok(found.lock().unwrap().take().unwrap())
+    })
+}
+
+pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(database: &dyn Database) {
+    let shop = Shop::open(database).await;
+    let name: fn(&mut Merchant) = |merchant| merchant.name.push('+');
+    let (open, holding) = hold(&shop.store).await;
+    let changes = [
+        changing(&shop, name, true),
+        changing(&shop, name, false),
+        changing(&shop, |merchant| merchant.limits.max_in_flight = Some(7), true),
+        changing(&shop, name, true),
+        changing(&shop, |merchant| merchant.limits.max_in_flight = Some(8), false),
+        changing(&shop, name, true),
+    ];
+    open.send(()).unwrap();
+    holding.await.unwrap();
+    let first = merchant("acme").name;
+    let found = [(0, None), (1, None), (1, None), (1, Some(7)), (2, Some(7)), (2, Some(7))];
+    for (change, (changes, most)) in changes.into_iter().zip(found) {
+        assert_eq!(change.await.unwrap(), (format!("{first}{}", "+".repeat(changes)), most));
+    }
+    let (store, id) = (&shop.store, shop.tenant.merchant_id.clone());
+    let stored: Result<Option<Merchant>, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+    assert_eq!(stored.unwrap().unwrap().name, format!("{first}+++"));
 }
 
 pub(crate) async fn keys_are_listed_replaced_and_ended(database: &dyn Database) {
