@@ -5,9 +5,10 @@ use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::scope::Scope;
 use authority_domain::time::Timestamp;
 
-use crate::driver::{Query, Row, query};
+use crate::driver::{Kind, Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::rows::row;
 use crate::tx::Written;
 use crate::{Result, StoreError};
 
@@ -68,16 +69,21 @@ impl Tx {
         Ok(())
     }
 
-    /// Records when keys were last used; never an earlier time than the recorded one.
+    /// Records when keys were last used, each named once; never an earlier time than the recorded one.
     pub async fn api_keys_used(&mut self, used: &[(KeyId, Timestamp)]) -> Result<()> {
-        for (id, at) in used {
-            query(
-                "UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)",
-            )
-            .binds((id.as_str(), at.as_ms()))
-            .write_beside_cache(&mut self.conn)
-            .await?;
-        }
+        // Two instances write in one order, and so do not wait for each other's rows in a circle.
+        let mut used: Vec<_> = used.iter().map(|(id, at)| (id.as_str(), at.as_ms())).collect();
+        used.sort_unstable();
+        let mut query = Query::new("UPDATE api_keys SET last_used_at = v.column2 FROM (");
+        query.push_rows(
+            &[Kind::Text, Kind::Int],
+            used.into_iter().map(|(id, at)| row!(id, at).into()).collect(),
+        );
+        query.push(
+            ") AS v WHERE api_keys.id = v.column1 \
+             AND (api_keys.last_used_at IS NULL OR api_keys.last_used_at < v.column2)",
+        );
+        query.write_beside_cache(&mut self.conn).await?;
         Ok(())
     }
 }
