@@ -1,7 +1,8 @@
 //! Database figures about the service as a whole, for monitoring (contract 15.11).
 //!
 //! Monitoring needs no key, so the figures are cached for a few seconds: however often they are requested, the
-//! database is queried once. While it does not answer, monitoring works without these figures.
+//! database is queried once. The endpoints are counted one by one, so their count is kept for longer where there are many.
+//! While the database does not answer, monitoring works without these figures.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,6 +17,9 @@ use super::App;
 /// How long the figures are cached.
 const KEPT: Duration = Duration::from_secs(5);
 
+/// Counting the endpoints takes at most one part in so many of the time.
+const COUNTING_ONE_IN: u32 = 50;
+
 /// The figures as read at one time.
 #[derive(Clone, Debug)]
 pub struct Figures {
@@ -29,7 +33,15 @@ pub struct Figures {
 
 /// The cached figures.
 #[derive(Default)]
-pub struct RecentFigures(Mutex<Option<(Duration, Figures)>>);
+pub struct RecentFigures(Mutex<Option<Kept>>);
+
+struct Kept {
+    /// When they were read.
+    at: Duration,
+    figures: Figures,
+    /// The endpoints are not counted again before.
+    count_at: Duration,
+}
 
 impl fmt::Debug for RecentFigures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,20 +50,15 @@ impl fmt::Debug for RecentFigures {
 }
 
 impl RecentFigures {
-    /// The figures, at most `KEPT` old; `None` while the database does not answer.
+    /// The figures, at most `KEPT` old, except for the endpoints; `None` while the database does not answer.
     pub async fn get(&self, app: &App) -> Option<Figures> {
         let mut kept = self.0.lock().await;
         let moment = app.clock.monotonic();
-        if let Some((at, figures)) = kept.as_ref()
-            && moment.saturating_sub(*at) < KEPT
-        {
-            return Some(figures.clone());
+        if let Some(kept) = kept.as_ref().filter(|kept| moment.saturating_sub(kept.at) < KEPT) {
+            return Some(kept.figures.clone());
         }
-        match read(app).await {
-            Ok(figures) => {
-                *kept = Some((moment, figures.clone()));
-                Some(figures)
-            }
+        match read(app, kept.as_ref().filter(|kept| moment < kept.count_at)).await {
+            Ok(read) => Some(kept.insert(read).figures.clone()),
             Err(error) => {
                 tracing::warn!(error = %error, "no figures from the database");
                 None
@@ -80,13 +87,20 @@ impl App {
     }
 }
 
-async fn read(app: &App) -> Result<Figures, StoreError> {
-    let now = app.now();
-    let (queue, endpoints): (QueueFigures, Vec<(String, i64)>) = app
-        .read_list(async move |tx| {
-            Ok::<_, StoreError>((tx.queue_figures(now).await?, tx.endpoint_states().await?))
-        })
-        .await?;
+/// Reads the figures; takes the endpoints from `counted` where that is given.
+async fn read(app: &App, counted: Option<&Kept>) -> Result<Kept, StoreError> {
+    let (at, now) = (app.clock.monotonic(), app.now());
+    let queue: QueueFigures = app.read_list(async move |tx| tx.queue_figures(now).await).await?;
+    let (endpoints, count_at) = match counted {
+        Some(kept) => (kept.figures.endpoints.clone(), kept.count_at),
+        None => {
+            let begun = app.clock.monotonic();
+            let counted = app.read_list(async move |tx| tx.endpoint_states().await).await?;
+            let ended = app.clock.monotonic();
+            (counted, ended + ended.saturating_sub(begun) * COUNTING_ONE_IN)
+        }
+    };
     let since = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms());
-    Ok(Figures { oldest_due_ms: queue.oldest_due_at.map_or(0, since), queue, endpoints })
+    let oldest_due_ms = queue.oldest_due_at.map_or(0, since);
+    Ok(Kept { at, figures: Figures { queue, oldest_due_ms, endpoints }, count_at })
 }
