@@ -23,6 +23,10 @@ pub(crate) trait Target: Database {
         kinds: &[Kind],
         rows: &[Vec<Value<'_>>],
     ) -> Result<(), Error>;
+    /// The text as this database is to be given it.
+    fn text(text: Cow<'static, str>) -> Cow<'static, str> {
+        text
+    }
 }
 
 pub(crate) struct Statement<D: Database> {
@@ -90,6 +94,6 @@ impl<D: Target> Statement<D> {
 
     /// The same with this text.
     pub(crate) fn with_text(self, text: Cow<'static, str>) -> (SqlStr, Option<D::Arguments>) {
-        (AssertSqlSafe(text).into_sql_str(), Some(self.arguments))
+        (AssertSqlSafe(D::text(text)).into_sql_str(), Some(self.arguments))
     }
 }

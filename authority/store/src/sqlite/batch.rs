@@ -2,6 +2,8 @@
 //! one per kind of key. The driver prepares a text once and keeps it, so a statement has one of a few numbers of rows:
 //! what is written beyond goes into smaller statements, and the keys are filled up with some that find nothing.
 
+use std::borrow::Cow;
+
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Executor as _, Sqlite, SqliteConnection};
@@ -11,6 +13,9 @@ use crate::driver::{Error, Kind, Row, Statement, Target, Value};
 use crate::shards::ShardSet;
 use crate::sql::transaction::lookups::{self, Asked};
 use crate::sql::transaction::rows::{Form, Group, Line, Table, number};
+
+/// Bounds that are a parameter, and as they are written for SQLite.
+const LIMITS: [(&str, &str); 2] = [(" LIMIT $", " LIMIT 0 + $"), (" LIMIT ?", " LIMIT 0 + ?")];
 
 /// The numbers of rows that a statement may have, largest first.
 const ROWS: [usize; 4] = [64, 16, 4, 1];
@@ -60,6 +65,17 @@ impl Target for Sqlite {
         }
         statement.push(")");
         Ok(())
+    }
+
+    /// SQLite plans by the value of a parameter that stands alone behind `LIMIT`. So it prepares such a statement anew
+    /// each time a value is bound, the same one too; it does not look into a sum.
+    fn text(text: Cow<'static, str>) -> Cow<'static, str> {
+        match LIMITS.iter().any(|(alone, _)| text.contains(alone)) {
+            true => {
+                LIMITS.iter().fold(text.into_owned(), |text, (alone, sum)| text.replace(alone, sum)).into()
+            }
+            false => text,
+        }
     }
 }
 
@@ -112,5 +128,25 @@ fn text(table: &Table, rows: usize) -> String {
         (Form::Update, _) => format!("{into} FROM ({values}) AS v {rest}"),
         (_, Some(select)) => format!("{into} SELECT {select} FROM ({values}) AS v {rest}"),
         (_, None) => format!("{into} {values} {rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Sqlite, Target as _};
+
+    #[test]
+    fn no_bound_is_a_parameter_alone() {
+        for (text, given) in [
+            ("SELECT 1 FROM t WHERE a = $1 LIMIT $2", "SELECT 1 FROM t WHERE a = $1 LIMIT 0 + $2"),
+            ("SELECT 1 FROM t LIMIT ? OFFSET ?", "SELECT 1 FROM t LIMIT 0 + ? OFFSET ?"),
+            (
+                "SELECT (SELECT 1 LIMIT ?) FROM t LIMIT $12",
+                "SELECT (SELECT 1 LIMIT 0 + ?) FROM t LIMIT 0 + $12",
+            ),
+            ("SELECT 1 FROM t ORDER BY a LIMIT 1", "SELECT 1 FROM t ORDER BY a LIMIT 1"),
+        ] {
+            assert_eq!(Sqlite::text(text.into()), given);
+        }
     }
 }
