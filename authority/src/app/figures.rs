@@ -1,8 +1,8 @@
 //! Database figures about the service as a whole, for monitoring (contract 15.11).
 //!
 //! Monitoring needs no key, so the figures are cached for a few seconds: however often they are requested, the
-//! database is queried once. The endpoints are counted one by one, so their count is kept for longer where there are many.
-//! While the database does not answer, monitoring works without these figures.
+//! database is queried once. The endpoints are counted one by one, so their count is kept for longer where there are
+//! many. While the database does not answer, monitoring works without these figures.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! What lies in the database, read beside the product, with statements of the judge's own. They name the shard, which is 0
-//! on SQLite: it leads the keys, and without it each statement would read the whole table.
+//! What lies in the database, read beside the product, with statements of the judge's own. They name the shard, which
+//! is 0 on SQLite: it leads the keys, and without it each statement would read the whole table.
 
 use std::path::Path;
 

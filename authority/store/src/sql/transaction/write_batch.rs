@@ -154,8 +154,7 @@ impl BufferedConnection {
     }
 
     async fn undo(&mut self) -> Result<(), Error> {
-        let Some(batch) = &self.batch else { return Ok(()) };
-        let (ended, asked, wrote) = (batch.ended, batch.asked, batch.wrote);
+        let Some(&WriteBatch { ended, asked, wrote, .. }) = self.batch.as_ref() else { return Ok(()) };
         self.buffered.truncate(ended);
         self.cache.undo();
         if wrote {
