@@ -17,8 +17,8 @@ use super::App;
 /// How long the figures are cached.
 const KEPT: Duration = Duration::from_secs(5);
 
-/// Counting the endpoints takes at most one part in so many of the time.
-const COUNTING_ONE_IN: u32 = 50;
+/// After the endpoints were counted, they are not counted again for so many times as long as that took.
+const COUNTED_AGAIN_AFTER: u32 = 50;
 
 /// The figures as read at one time.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ async fn read(app: &App, counted: Option<&Kept>) -> Result<Kept, StoreError> {
             let begun = app.clock.monotonic();
             let counted = app.read_list(async move |tx| tx.endpoint_states().await).await?;
             let ended = app.clock.monotonic();
-            (counted, ended + ended.saturating_sub(begun) * COUNTING_ONE_IN)
+            (counted, ended + ended.saturating_sub(begun) * COUNTED_AGAIN_AFTER)
         }
     };
     let since = |at: Timestamp| now.as_ms().saturating_sub(at.as_ms());

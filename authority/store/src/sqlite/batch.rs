@@ -70,11 +70,10 @@ impl Target for Sqlite {
     /// SQLite plans by the value of a parameter that stands alone behind `LIMIT`. So it prepares such a statement anew
     /// each time a value is bound, the same one too; it does not look into a sum.
     fn text(text: Cow<'static, str>) -> Cow<'static, str> {
-        match LIMITS.iter().any(|(alone, _)| text.contains(alone)) {
-            true => {
-                LIMITS.iter().fold(text.into_owned(), |text, (alone, sum)| text.replace(alone, sum)).into()
-            }
-            false => text,
+        if LIMITS.iter().any(|(alone, _)| text.contains(alone)) {
+            LIMITS.iter().fold(text.into_owned(), |text, (alone, sum)| text.replace(alone, sum)).into()
+        } else {
+            text
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::writing_connection::WritingConnection;
 /// A job's transaction waits so often for its turns, nearly a second each time.
 const WAITS_MAX: u32 = 6;
 
-/// How often a transaction prefetches again for the rest of its jobs, when one of them has cleared the cache.
+/// How often jobs that run together prefetch again for the rest of them, when one has cleared the cache.
 const PREFETCHED_AGAIN_MAX: u32 = 4;
 
 /// How long the jobs of a transaction may compute after its last statement before the rest goes back to the queue. A

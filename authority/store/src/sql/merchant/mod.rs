@@ -72,7 +72,7 @@ impl Tx {
     pub async fn merchant_update(&mut self, merchant: &Merchant) -> Result<()> {
         self.need_turns(ShardSet::of(&merchant.id))?;
         let before = self.conn.cache.merchant(&merchant.id);
-        let sends_alike =
+        let limits_stay =
             before.is_some_and(|it| (it.status, &it.limits) == (merchant.status, &merchant.limits));
         let query = query(
             "UPDATE merchants SET status = $3, body = $4, updated_at = $5, max_in_flight = $6, \
@@ -81,8 +81,8 @@ impl Tx {
         .binds((merchant.id.as_str(), &merchant.slug, merchant.status.as_str()))
         .binds((serde_json::to_string(merchant)?, merchant.updated_at.as_ms()))
         .binds((merchant.limits.max_in_flight, merchant.limits.dispatch_share_percent));
-        if sends_alike {
-            // Of the cache, its streams depend on the status and the limits alone.
+        if limits_stay {
+            // Cached streams depend on nothing else of a merchant.
             query.write_one_beside_cache(&mut self.conn, "merchant").await?;
             self.conn.note_merchant(merchant);
         } else {
