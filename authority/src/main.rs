@@ -7,8 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use authority::cli::{self, Process};
 use authority::clock::SystemClock;
 
-// The released binary is linked with musl, whose own allocator makes all threads wait for one lock.
-#[cfg(target_env = "musl")]
+// A delivery is some hundred small pieces of memory, freed on other threads than they were taken on.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -18,3 +18,7 @@ pub mod database;
 pub mod figures;
 pub mod goals;
 pub mod process;
+
+// The floors take their memory as the authority does.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
