@@ -19,6 +19,6 @@ pub mod figures;
 pub mod goals;
 pub mod process;
 
-// The floors take their memory as the authority does.
+// The authority's, so that no side is ahead by its allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
