@@ -7,8 +7,8 @@ use anstream::{AutoStream, ColorChoice};
 use authority::cli::{self, Process};
 use authority::clock::SystemClock;
 
-// The released binary is linked with musl, whose own allocator makes all threads wait for one lock. Every other build has
-// the same allocator, so that what is measured is what is released.
+// The released binary is linked with musl, whose own allocator makes all threads wait for one lock. Every other build
+// has the same allocator, so that what is measured is what is released.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
