@@ -71,7 +71,7 @@ impl ApiKey {
         text.push_str(kind.prefix());
         text.extend(base62::encode(*random).iter().map(|digit| char::from(*digit)));
         let checksum = checksum(&text);
-        text.push_str(&checksum);
+        text.extend(checksum);
         Self { kind, text }
     }
 
@@ -90,7 +90,7 @@ impl ApiKey {
             return Err(MalformedApiKey);
         }
         let (covered, given) = text.split_at_checked(text.len() - CHECKSUM_LEN).ok_or(MalformedApiKey)?;
-        if checksum(covered) != given {
+        if !given.chars().eq(checksum(covered)) {
             return Err(MalformedApiKey);
         }
         Ok(Self { kind, text: Zeroizing::new(text.to_owned()) })
@@ -128,14 +128,15 @@ impl std::fmt::Debug for ApiKey {
     }
 }
 
-/// The checksum over everything before it, as the last digits of its base62 form.
-fn checksum(covered: &str) -> String {
-    let mut number = [0; 32];
-    for (place, byte) in number.iter_mut().rev().zip(crc32fast::hash(covered.as_bytes()).to_le_bytes()) {
-        *place = byte;
+/// The checksum over everything before it, in base 62. Six digits hold every number of 32 bits.
+fn checksum(covered: &str) -> [char; CHECKSUM_LEN] {
+    let mut number = crc32fast::hash(covered.as_bytes());
+    let mut digits = ['0'; CHECKSUM_LEN];
+    for place in digits.iter_mut().rev() {
+        *place = base62::ALPHABET.get((number % 62) as usize).map_or('0', |digit| char::from(*digit));
+        number /= 62;
     }
-    let digits = base62::encode(number);
-    digits.iter().skip(digits.len() - CHECKSUM_LEN).map(|digit| char::from(*digit)).collect()
+    digits
 }
 
 #[cfg(test)]
