@@ -1,4 +1,8 @@
 //! The writing connection of SQLite.
+//!
+//! What a savepoint needs to be undone is kept in one buffer of a fixed size, which is faster than a list of small
+//! ones. SQLite refuses what does not fit as if the disk were full: it means to go on in a file, but its writes are
+//! limited to 128 KiB (3.51.3). So when a transaction is lost, for whatever reason, all later ones have the list.
 
 use std::sync::Arc;
 
@@ -16,17 +20,22 @@ use crate::{Result, StoreError};
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
 const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT job";
 
+/// The same, with the list of small buffers.
+const BEGIN_UNBOUNDED: &str = "PRAGMA temp_store = memory; BEGIN IMMEDIATE; SAVEPOINT job";
+
 const COMMIT: &str = "RELEASE job; COMMIT";
 
 pub(crate) struct SqliteWriting {
     options: SqliteConnectOptions,
     /// `None` after a rollback failed: the next transaction opens a new one.
     tx: Option<Tx>,
+    /// A transaction was lost.
+    lost: bool,
 }
 
 impl SqliteWriting {
     pub(super) fn new(options: SqliteConnectOptions, conn: SqliteConnection) -> Self {
-        Self { options, tx: Some(conn.into()) }
+        Self { options, tx: Some(conn.into()), lost: false }
     }
 
     fn tx(&mut self) -> Result<&mut Tx> {
@@ -45,7 +54,8 @@ impl WritingConnection for SqliteWriting {
         if self.tx.is_none() {
             self.tx = Some(self.options.connect().await?.into());
         }
-        if let Err(error) = self.execute(BEGIN).await {
+        let begin = if self.lost { BEGIN_UNBOUNDED } else { BEGIN };
+        if let Err(error) = self.execute(begin).await {
             self.rollback().await;
             return Err(error);
         }
@@ -89,6 +99,7 @@ impl WritingConnection for SqliteWriting {
         // "No transaction is active" is an ordinary answer here: nothing was begun, or after an I/O error SQLite has
         // rolled back by itself. A connection that cannot even read is given up.
         if let Some(tx) = &mut self.tx {
+            self.lost |= tx.conn.is_writing();
             tx.conn.ended();
         }
         if self.execute("ROLLBACK").await.is_err() && self.execute("SELECT 1").await.is_err() {

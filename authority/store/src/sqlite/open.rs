@@ -32,8 +32,9 @@ const CHECKPOINT_PAGES: &str = "8000";
 /// Prepared statements that a connection keeps. Writes have a text for each of a few numbers of rows.
 const STATEMENTS_KEPT: usize = 256;
 
-/// The writer's page cache, in KiB. By default SQLite keeps 2 MiB.
+/// The page caches of the writer and of each reader, in KiB.
 const WRITER_CACHE: &str = "-32768";
+const READER_CACHE: &str = "-2000";
 
 /// An opened database.
 pub(crate) struct Sqlite {
@@ -75,17 +76,33 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite> {
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
     let cannot_open =
         |error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display()));
-    // The data for undoing a savepoint is kept in memory: by default it is a file that each write goes through.
-    let writer = options.clone().pragma("cache_size", WRITER_CACHE).pragma("temp_store", "memory");
+    let writer = options.clone().pragma("cache_size", WRITER_CACHE);
+    let writer = match temporary_files(path) {
+        Some(directory) => writer.pragma("temp_store_directory", directory),
+        None => writer,
+    };
     let mut conn = writer.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
     let readers = |most| {
         SqlitePoolOptions::new().max_connections(most).acquire_timeout(READER_WAIT).connect_lazy_with(
-            options.clone().create_if_missing(false).read_only(true).row_buffer_size(ROWS_AHEAD),
+            options
+                .clone()
+                .create_if_missing(false)
+                .read_only(true)
+                .row_buffer_size(ROWS_AHEAD)
+                .pragma("cache_size", READER_CACHE),
         )
     };
     let (record_readers, list_readers) = (readers(RECORD_READERS), readers(LIST_READERS));
     Ok(Sqlite { writing: SqliteWriting::new(writer, conn), record_readers, list_readers, lock })
+}
+
+/// Where SQLite writes what outgrows its memory, as a quoted name: beside the database, where it can write. The system's
+/// own directory may not exist, or may not be writable.
+fn temporary_files(path: &Path) -> Option<String> {
+    let parent = path.parent()?;
+    let directory = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    Some(format!("'{}'", directory.to_str()?.replace('\'', "''")))
 }
 
 /// Creates the database file, readable by its owner alone, when it does not exist. SQLite gives its log and its index
@@ -155,4 +172,17 @@ async fn migrate(conn: &mut SqliteConnection) -> Result<()> {
 /// The schema that this program knows.
 pub(crate) fn known() -> Known {
     migrations::known(&migrations::SQLITE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_files_are_beside_the_database() {
+        let quoted = |path: &str| temporary_files(Path::new(path));
+        assert_eq!(quoted("/var/lib/authority/a.db").as_deref(), Some("'/var/lib/authority'"));
+        assert_eq!(quoted("/var/o'clock/a.db").as_deref(), Some("'/var/o''clock'"));
+        assert_eq!(quoted("a.db").as_deref(), Some("'.'"));
+    }
 }

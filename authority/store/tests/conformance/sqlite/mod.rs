@@ -3,6 +3,7 @@
 mod full_disk;
 mod opening;
 mod sharing;
+mod undoing;
 
 use std::path::PathBuf;
 
