@@ -16,6 +16,7 @@
 // Deliberately absent: timers that retry by themselves, because a function that lives for one request cannot have
 // them, and only the application knows when it stops.
 
+import { EVENT_TYPES } from "./events.js";
 import type { FetchRequest, FetchResponse } from "./fetch-types.js";
 import { checkOptions } from "./known-options.js";
 import { refusedHead } from "./receiver/admission.js";
@@ -120,6 +121,7 @@ async function receive(setup: Setup, delivery: ReceivedDelivery): Promise<Receiv
     if (error.code === "invalid_secret") setup.report(error, { code: error.code, eventId: null });
     return answers.rejected(error.code, error.status);
   }
+  if (!(EVENT_TYPES as readonly string[]).includes(envelope.type)) setup.unknownType(envelope.type, envelope.id);
   const event = () => envelope.event;
   // A delivery that passed has a body.
   const outcome = await claimAndAct(setup, { id: envelope.id, record: recordOf(envelope, body as Uint8Array), event });

@@ -210,31 +210,6 @@ test("an error is put on the console unless somebody else wants it", () => {
   assert.ok(!run.stderr.includes(SECRET));
 });
 
-test("whoever is told of errors and refusals changes no answer", async () => {
-  const throws = () => {
-    throw new Error("again");
-  };
-  for (const fails of [throws, async () => throws()]) {
-    const { receiver } = receiving({ onEvent: fails, onError: fails, onRefused: fails });
-    assert.deepEqual(await answered(await receiver(delivery("evt_1"))), [200, "ok"]);
-    assert.deepEqual(await answered(await receiver(delivery("evt_1", { secret: "whsec_another" }))), [401, "invalid_signature"]);
-  }
-});
-
-test("a refused delivery can be looked at", async () => {
-  const refused = [];
-  const { receiver, reported } = receiving({ onRefused: (...told) => void refused.push(told) });
-  const request = delivery("evt_1", { secret: "whsec_another" });
-  const { headers } = request;
-  await receiver(request);
-  await receiver(post(undefined));
-  await receiver(delivery("evt_1"));
-  const [[code, first], [second, { body }]] = refused;
-  assert.deepEqual([code, new TextDecoder().decode(first.body), second, body], ["invalid_signature", eventText("evt_1"), "missing_body", null]);
-  assert.equal(first.headers.get("service-signature"), headers.get("service-signature"));
-  assert.deepEqual([refused.length, reported], [2, []]);
-});
-
 test("settings that cannot be meant are refused at once", () => {
   const store = createMemoryStore();
   const onEvent = () => {};
@@ -255,6 +230,7 @@ test("settings that cannot be meant are refused at once", () => {
     { ...good, onEvent: undefined },
     { ...good, onError: "log" },
     { ...good, onRefused: null },
+    { ...good, onUnknownType: "log" },
     { ...good, onFailure: "retry" },
     { ...good, maxBodyBytes: "1mb" },
     { ...good, leaseSeconds: "300" },

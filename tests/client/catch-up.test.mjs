@@ -113,6 +113,27 @@ test("what fails is tried again by the next call, from the cursor before it", as
   assert.equal(new Set(attempts.map(([id]) => id)).size, attempts.length - 1);
 });
 
+test("an event that somebody else never lets go of ends the call", async (t) => {
+  let now = performance.now();
+  t.mock.method(performance, "now", () => now);
+  const store = {
+    ...createMemoryStore(),
+    claim: async () => "duplicate",
+    takeUp: async () => {
+      now += 301_000;
+      return { outcome: "busy" };
+    },
+  };
+  const never = () => assert.fail("nothing is done");
+  const [first] = (await client.events.list({ limit: 1 }).first()).data;
+  await assert.rejects(client.events.catchUp({ store, process: never, save: never }), (error) => {
+    assert.ok(error instanceof ProcessingError);
+    assert.equal(error.id, first.id);
+    assert.match(error.message, /somebody else is working on it, or its last attempt failed/);
+    return true;
+  });
+});
+
 test("follows the list until it is told to end", async () => {
   let from;
   for await (const page of client.events.list({ type: "order.confirmed" }).pages()) from = page.resume_cursor;

@@ -246,6 +246,14 @@ test("an answer that is not the service's is none", async (t) => {
   const proxied = await scripted(t, [page(200), page(502), good]);
   await new Client({ apiKey: KEY, baseUrl: proxied.baseUrl }).orders.list().first();
   assert.equal(proxied.seen.length, 3);
+  const list = await scripted(t, [(response) => response.end("[]")]);
+  await assert.rejects(new Client({ apiKey: KEY, baseUrl: list.baseUrl, maxRetries: 0 }).orders.get("ORD-1"), UnexpectedAnswerError);
+  const odd = JSON.stringify({ code: "validation_failed", errors: [null, 5, { pointer: "/a" }] });
+  const lookalike = await scripted(t, [(response) => response.writeHead(422).end(odd)]);
+  await assert.rejects(
+    new Client({ apiKey: KEY, baseUrl: lookalike.baseUrl }).orders.get("ORD-1"),
+    (error) => error instanceof ApiError && error.status === 422 && error.errors.length === 0,
+  );
   const moved = await scripted(t, [page(302, { location: "http://127.0.0.1:9/" })]);
   await assert.rejects(
     new Client({ apiKey: KEY, baseUrl: moved.baseUrl }).orders.list().first(),
@@ -269,6 +277,12 @@ test("a try and a call have their time, and end when they are told to", async (t
   end.abort(reason);
   await assert.rejects(asked, (error) => error === reason);
   await assert.rejects(slow.orders.get("ORD-1", { signal: end.signal }), (error) => error === reason);
+  const late = new AbortController();
+  const onRequest = () => late.abort(reason);
+  const looking = new Client({ apiKey: KEY, baseUrl: silent.baseUrl, onRequest });
+  const tries = silent.seen.length;
+  await assert.rejects(looking.orders.get("ORD-1", { signal: late.signal }), (error) => error === reason);
+  assert.equal(silent.seen.length, tries, "nothing was sent");
   const failing = await scripted(t, [problem(503, "service_unavailable")]);
   const hurried = new Client({ apiKey: KEY, baseUrl: failing.baseUrl, deadlineMs: 1 });
   await assert.rejects(hurried.orders.get("ORD-1"), (error) => error.retryable);

@@ -10,7 +10,7 @@
 
 import { jitter, retryAfterMs, sleep } from "./backoff.js";
 import { CLASSES } from "./error-classes.js";
-import { ApiError, ClientError, ConnectionError, UnexpectedAnswerError } from "./errors.js";
+import { ApiError, ClientError, ConnectionError, type MemberError, UnexpectedAnswerError } from "./errors.js";
 import type { ConditionalWriteOptions, FetchedAnswer, SentRequest, TriedRequest } from "./options.js";
 import { type Settings, boundsOf } from "./settings.js";
 
@@ -46,6 +46,7 @@ export async function call(settings: Settings, asked: Call): Promise<unknown> {
     signal?.throwIfAborted();
     const sent: SentRequest = { operation, method, path, attempt, idempotencyKey };
     observe(settings.onRequest, sent);
+    signal?.throwIfAborted();
     const begin = performance.now();
     const timeoutMs = Math.max(1, Math.min(bounds.timeoutMs, end - begin));
     const outcome = await attemptOnce(settings, asked, headers, timeoutMs);
@@ -118,7 +119,7 @@ async function attemptOnce(
   }
   const { status } = answer;
   const body = parsed(text);
-  if (status >= 200 && status < 300 && typeof body === "object" && body !== null) return { body, answer };
+  if (status >= 200 && status < 300 && isRecord(body)) return { body, answer };
   return { error: refusalOf(settings, asked, answer, body, idempotencyKey), answer };
 }
 
@@ -135,6 +136,11 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Every answer of the service is a JSON object. */
+function isRecord(body: unknown): boolean {
+  return typeof body === "object" && body !== null && !Array.isArray(body);
 }
 
 function refusalOf(
@@ -157,12 +163,18 @@ function refusalOf(
     code: problem.code,
     detail: String(problem.detail ?? ""),
     param: typeof problem.param === "string" ? problem.param : null,
-    errors: Array.isArray(problem.errors) ? problem.errors : [],
+    errors: Array.isArray(problem.errors) ? problem.errors.filter(isMemberError) : [],
     requestId: headers.get("service-request-id"),
     docUrl: `${origin}/docs#/${anchorOf(operation)}`,
     idempotencyKey,
     retryAfterMs: wait,
   });
+}
+
+/** Something else than the authority may have answered. */
+function isMemberError(error: unknown): error is MemberError {
+  const { pointer, code, detail } = (error ?? {}) as Partial<MemberError>;
+  return [pointer, code, detail].every((member) => typeof member === "string");
 }
 
 /** Where the page of the API describes an operation: `refunds.request` is at `refunds/refundsRequest`. */

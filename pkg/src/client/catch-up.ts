@@ -43,6 +43,8 @@ const LEASE_SECONDS_DEFAULT = 60;
 const LEASE_SECONDS_MAX = 86_400;
 /** How often an event is asked for that somebody else works on. */
 const BUSY_POLL_MS = 250;
+/** How long an event is waited for at least: the default lease of a receiver that has died. */
+const BUSY_WAIT_MS = 300_000;
 
 /** Reads `list` from the cursor on; resolves to the last cursor saved. */
 export async function catchUp(
@@ -68,6 +70,8 @@ export async function catchUp(
   });
 }
 
+const BUSY = "somebody else is working on it, or its last attempt failed and the next is not due";
+
 interface Work {
   readonly store: LeasingStore;
   readonly leaseMs: number;
@@ -82,7 +86,9 @@ async function processOnce(work: Work, listed: WebhookEvent): Promise<void> {
   let attempt = 1;
   if ((await store.claim(id, record, leaseMs)) !== "first") {
     let taken = await store.takeUp(id, leaseMs);
+    const end = performance.now() + Math.max(leaseMs, BUSY_WAIT_MS);
     while (taken.outcome === "busy") {
+      if (performance.now() > end) throw new ProcessingError(id, new Error(BUSY));
       await sleep(BUSY_POLL_MS, signal);
       taken = await store.takeUp(id, leaseMs);
     }

@@ -2,7 +2,7 @@
 
 export type { ClaimStore } from "../stores/claim-store.js";
 export type { CatchUpOptions } from "./catch-up.js";
-export { Client } from "./client.js";
+export { Client, Client as MerchantClient } from "./client.js";
 export type { EventsClient, OrderFeed, OrdersClient } from "./client.js";
 export * from "./error-classes.js";
 export { ApiError, ClientError, ConnectionError, ProcessingError, UnexpectedAnswerError } from "./errors.js";

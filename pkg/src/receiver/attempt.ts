@@ -67,7 +67,8 @@ async function noteFailure(setup: Attempts, id: string, attempt: number, cause: 
 }
 
 function retryDelay(first: number, attempt: number): number {
-  return Math.min(first * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX);
+  const doubled = Math.min(attempt - 1, 30); // beyond that 2 ** n may be Infinity, and 0 times it is no number
+  return Math.min(first * 2 ** doubled, RETRY_DELAY_MS_MAX);
 }
 
 function errorText(error: unknown): string {

@@ -86,6 +86,11 @@ export interface ReceiverSettings {
    * headers to `verifier.explain`, which says why a signature does not match. What it throws is ignored.
    */
   onRefused?: ((code: VerificationCode, refused: RefusedDelivery) => void) | undefined;
+  /**
+   * Told of every verified delivery whose type this version of the package does not list; `onEvent` gets it too.
+   * Default: one line on the console. What it throws is ignored.
+   */
+  onUnknownType?: ((type: string, eventId: string) => void) | undefined;
 }
 
 /** How deliveries are verified: by a verifier of your own, or by one that is made from the signing secret. */
@@ -121,6 +126,8 @@ export interface Setup {
   readonly report: (error: unknown, context: ErrorContext) => void;
   /** Tells of a refused delivery, likewise. */
   readonly refused: (code: VerificationCode, delivery: RefusedDelivery) => void;
+  /** Tells of a type that is not listed, likewise. */
+  readonly unknownType: (type: string, eventId: string) => void;
 }
 
 type Duration = "answerWithinSeconds" | "leaseSeconds" | "retryDelaySeconds";
@@ -137,6 +144,7 @@ const OPTIONS = [
   "retryDelaySeconds",
   "onError",
   "onRefused",
+  "onUnknownType",
 ];
 const ABOVE_ZERO = Number.MIN_VALUE;
 const ANSWER_SECONDS_DEFAULT = 10;
@@ -150,9 +158,11 @@ const RETRY_SECONDS_MAX = 3600;
 export function setUp(options: ReceiverOptions, makeVerifier: MakeVerifier): Setup {
   checkOptions(options, OPTIONS);
   const { onEvent, onFailure = "retry-internally", onError = toConsole, onRefused = () => {} } = options;
+  const { onUnknownType = noteUnknownType } = options;
   if (typeof onEvent !== "function") throw new TypeError("onEvent must be a function");
   if (typeof onError !== "function") throw new TypeError("onError must be a function");
   if (typeof onRefused !== "function") throw new TypeError("onRefused must be a function");
+  if (typeof onUnknownType !== "function") throw new TypeError("onUnknownType must be a function");
   if (onFailure !== "retry-internally" && onFailure !== "ask-for-redelivery") {
     throw new TypeError('onFailure must be "retry-internally" or "ask-for-redelivery"');
   }
@@ -171,6 +181,7 @@ export function setUp(options: ReceiverOptions, makeVerifier: MakeVerifier): Set
     retryDelayMs: milliseconds("retryDelaySeconds", RETRY_SECONDS_DEFAULT, 0, RETRY_SECONDS_MAX),
     report: silently(onError),
     refused: silently(onRefused),
+    unknownType: silently(onUnknownType),
   };
 }
 
@@ -205,4 +216,8 @@ function number(name: string, value: unknown, min: number, max: number): number 
 
 function toConsole(error: unknown, { code, eventId }: ErrorContext): void {
   console.error(`verify-wasm receiver: ${code}${eventId === null ? "" : ` (event ${eventId})`}:`, error);
+}
+
+function noteUnknownType(type: string, eventId: string): void {
+  console.info(`verify-wasm receiver: an event of the unknown type ${JSON.stringify(type)} (event ${eventId})`);
 }
