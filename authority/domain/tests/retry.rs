@@ -170,6 +170,12 @@ fn a_test_delivery_gets_three_attempts() {
     ] {
         assert_eq!(run(&policy, class), (vec![0, 5, 305], reason));
     }
+    // Also when its receiver says "not now".
+    let after = |finished| {
+        policy.next_attempt(tried(finished), OutcomeClass::Retryable, Some(1_000), 0, &mut Loaded(0))
+    };
+    assert_eq!(after(2), Next::At(300_000));
+    assert_eq!(after(3), Next::GiveUp(FailureReason::AttemptsExhausted));
 }
 
 #[test]

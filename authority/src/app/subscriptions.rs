@@ -22,7 +22,7 @@ use super::access::Caller;
 use super::lists::{List, ListRequest};
 use super::mutation::Work;
 use super::report_result::SubscriptionReportResult;
-use super::{Answer, App, Mutation, Owner};
+use super::{Answer, App, Mutation, Owner, alerts};
 use crate::app::order::ingest::own_number;
 use crate::app::order::read::free_order_number;
 
@@ -41,7 +41,7 @@ impl App {
             .await
     }
 
-    /// `POST /subscriptions/:id/reports`.
+    /// `POST /subscriptions/:id/reports`. An impossible transition raises an operator alert (contract 6.2).
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of
@@ -54,14 +54,21 @@ impl App {
         let request = SubscriptionReportRequest::read(&mutation.body, self.now());
         let record = id.clone().map(OwnedRecord::Subscription);
         let tenant = self.owner_of(record, SubscriptionId::missing).await?;
-        mutation
-            .for_record(self, tenant, None, async move |work, owner| {
-                let before = find(work, &owner, id).await?;
+        let named = id.clone();
+        let answered = mutation
+            .for_tenant(self, tenant, None, async move |work, owner| {
+                let before = find(work, &owner, named).await?;
                 let (applied, now) = report(work, &owner, before, request?).await?;
                 let subscription = &now.record;
                 Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
             })
-            .await
+            .await;
+        if let (Err(refusal), Ok(id)) = (&answered, id)
+            && refusal.code == ErrorCode::InvalidStateTransition
+        {
+            alerts::report_refused(self, "subscription", id.as_str(), refusal).await;
+        }
+        answered
     }
 
     /// `GET /subscriptions/:id` of the operator API.

@@ -21,6 +21,9 @@ pub struct Migrate {
     /// Also distribute the tables over the servers of a Citus cluster; stop the service before.
     #[arg(long)]
     pub distribute: bool,
+    /// Print one JSON line.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `authority doctor`

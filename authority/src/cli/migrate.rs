@@ -2,6 +2,7 @@
 //! tables over the servers of a Citus cluster.
 
 use authority_store::Distribution;
+use serde_json::json;
 
 use super::serve::block_on;
 use super::{Exit, Failure, Process, args};
@@ -13,11 +14,22 @@ pub(super) fn run(args: &args::Migrate, process: &mut Process<'_>) -> Result<Exi
     let url = read_database_url(process.environment)?;
     if args.distribute {
         let done = block_on(async { Ok(distribute_store(&url).await?) })?;
-        writeln!(process.stderr, "authority: the schema is up to date, {}", said(&done))?;
+        if args.json {
+            let Distribution { citus, servers, distributed, copied } = done;
+            let done =
+                json!({ "citus": citus, "servers": servers, "distributed": distributed, "copied": copied });
+            writeln!(process.stdout, "{}", json!({ "up_to_date": true, "distribution": done }))?;
+        } else {
+            writeln!(process.stderr, "authority: the schema is up to date, {}", said(&done))?;
+        }
         return Ok(Exit::Done);
     }
     block_on(async { Ok(migrate_store(&url).await?) })?;
-    writeln!(process.stderr, "authority: the schema is up to date")?;
+    if args.json {
+        writeln!(process.stdout, "{}", json!({ "up_to_date": true, "distribution": null }))?;
+    } else {
+        writeln!(process.stderr, "authority: the schema is up to date")?;
+    }
     Ok(Exit::Done)
 }
 

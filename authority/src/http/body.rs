@@ -42,9 +42,17 @@ impl Payload {
         if body.size_hint().lower() > BODY_LIMIT as u64 {
             return Err(too_large());
         }
+        let is_declared = body.size_hint().lower() > 0;
+        let mut body = Limited::new(body, BODY_LIMIT);
+        let mut first = Bytes::new();
+        // In chunks only the first of them tells whether there is a body.
+        while !is_declared && first.is_empty() {
+            let Some(frame) = body.frame().await else { return Ok(Self(first)) };
+            first = frame.map_err(|error| broken(&error))?.into_data().unwrap_or_default();
+        }
         check_media_type(method, headers)?;
-        let collected = Limited::new(body, BODY_LIMIT).collect().await.map_err(|error| broken(&error))?;
-        Ok(Self(collected.to_bytes()))
+        let rest = body.collect().await.map_err(|error| broken(&error))?.to_bytes();
+        Ok(Self(if first.is_empty() { rest } else { [first, rest].concat().into() }))
     }
 
     /// The JSON of an operation that needs a body.
@@ -145,6 +153,27 @@ mod tests {
             lines.iter().map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap())).collect();
         let body = Body::from(body.to_vec());
         Payload::read(&method, &headers, body).await.map_err(|refusal| refusal.code)
+    }
+
+    /// What is sent in chunks has no declared length: these chunks are its pieces.
+    #[tokio::test]
+    async fn chunks_without_bytes_are_no_body() {
+        let read = async |chunks: &[&'static str], media_type: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            headers.extend(media_type.map(|name| (CONTENT_TYPE, HeaderValue::from_static(name))));
+            let chunks: Vec<_> =
+                chunks.iter().map(|chunk| Ok::<_, BoxError>(Bytes::from_static(chunk.as_bytes()))).collect();
+            let body = Body::from_stream(futures_util::stream::iter(chunks));
+            Payload::read(&Method::POST, &headers, body).await.map_err(|refusal| refusal.code)
+        };
+        for nothing in [&[][..], &["", ""]] {
+            assert_eq!(read(nothing, None).await, Ok(Payload(Bytes::new())));
+            assert_eq!(read(nothing, Some("text/plain")).await, Ok(Payload(Bytes::new())));
+        }
+        let json = Some("application/json");
+        assert_eq!(read(&["{}"], json).await, Ok(Payload("{}".into())));
+        assert_eq!(read(&["", "{\"a\"", ":1", "}"], json).await, Ok(Payload("{\"a\":1}".into())));
+        assert_eq!(read(&["", "{}"], None).await, Err(ErrorCode::UnsupportedMediaType));
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::http::Reply;
-use tests::merchant::Merchant;
+use tests::merchant::{Merchant, checkout_body, text};
 use tests::on_every_database;
 use tests::shop::shipments;
 
@@ -13,6 +13,7 @@ on_every_database!(
     a07_twenty_at_once_make_one_shipment,
     a07_twenty_at_once_name_an_order_once,
     a07_a_key_names_one_request,
+    a07_the_platforms_keys_belong_to_a_merchant_and_mode,
     a07_a_key_works_again_after_a_refusal,
     a07_answers_outlive_the_process
 );
@@ -142,6 +143,25 @@ async fn a07_a_key_names_one_request(database: Database) {
 }
 
 /// What failed had no effect, so its key is still free.
+/// Whether the path names the merchant or one of its records.
+async fn a07_the_platforms_keys_belong_to_a_merchant_and_mode(database: Database) {
+    let (authority, one) = Merchant::on(database, "one").await;
+    let other = Merchant::create(&authority, "other").await;
+    let succeeded = json!({ "status": "succeeded", "processor_event_id": "paid" });
+    for merchant in [&one, &other] {
+        let payment = merchant.payment(&merchant.checkout().await, "automatic").await;
+        let path = format!("/payments/{}/reports", text(&payment, "id"));
+        let reported = merchant.operator.post_as("report", &path, &succeeded).await;
+        assert!(!is_replay(&reported));
+        assert_eq!(reported.expect(200)["applied"], true);
+    }
+    let path = one.platform_path("checkouts");
+    let made = one.operator.post_as("once", &path, &checkout_body()).await.expect(201);
+    let cancel = format!("/checkouts/{}/cancel", text(&made, "id"));
+    one.operator.post_as("once", &cancel, &json!({})).await.refused(422, "idempotency_key_reused");
+    one.operator.post_as("twice", &cancel, &json!({})).await.expect(200);
+}
+
 async fn a07_a_key_works_again_after_a_refusal(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "refused-first").await;
     let number = merchant.paid_order().await;

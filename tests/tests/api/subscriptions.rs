@@ -118,6 +118,9 @@ async fn what_is_not_legal_is_refused_and_changes_nothing() {
         (&refused["current_status"], &refused["requested_status"]),
         (&json!("trialing"), &json!("paused"))
     );
+    let alerts = merchant.operator.get("/alerts").await.expect(200);
+    let alert = &alerts["data"][0];
+    assert_eq!([&alert["code"], &alert["subject"]], [&json!("report_refused"), &made["id"]]);
     merchant.operator.post(&path, &json!({ "renew": true })).await.refused(409, "invalid_state_transition");
     merchant.operator.post(&path, &json!({})).await.refused(422, "validation_failed");
     merchant.operator.post(&path, &json!({ "currency": "EUR" })).await.refused(422, "field_not_writable");

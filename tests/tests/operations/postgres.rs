@@ -36,6 +36,8 @@ async fn serve_changes_the_schema_only_when_asked() {
         let migrated = elsewhere.run_with(&variables, &["migrate"]).await;
         assert_eq!(migrated.status.code(), Some(0), "{migrated:?}");
     }
+    let migrated = elsewhere.run_with(&variables, &["migrate", "--json"]).await;
+    assert_eq!(String::from_utf8(migrated.stdout).unwrap(), "{\"distribution\":null,\"up_to_date\":true}\n");
     let made = elsewhere.run_with(&variables, &["operator-key", "create", "--name", "x"]).await;
     assert_eq!(made.status.code(), Some(0), "{made:?}");
 }

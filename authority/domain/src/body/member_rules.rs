@@ -237,8 +237,12 @@ pub fn one_of<E: TextEnum>(value: &Value, allowed: &[E]) -> Checked<E> {
     }
 }
 
+/// Codes that ISO 4217 has withdrawn and the crate still lists.
+const WITHDRAWN_CURRENCIES: [&str; 4] = ["CUC", "HRK", "SLL", "ZWL"];
+
 fn has_minor_unit(code: &str) -> bool {
     iso_currency::Currency::from_code(code).is_some_and(|currency| currency.exponent().is_some())
+        && !WITHDRAWN_CURRENCIES.contains(&code)
 }
 
 fn is_country(text: &str) -> bool {

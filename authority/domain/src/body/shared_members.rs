@@ -45,11 +45,22 @@ pub(crate) fn customer(m: &mut Members<'_>) -> Customer {
     if customer.email.as_ref().is_some_and(|email| email.matches('@').count() != 1) {
         m.refuse("email", MemberCode::InvalidValue, "must contain exactly one @");
     }
-    let is_tag = |tag: &String| tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if customer.locale.as_ref().is_some_and(|locale| !is_tag(locale)) {
+    if customer.locale.as_ref().is_some_and(|locale| !is_language_tag(locale)) {
         m.refuse("locale", MemberCode::InvalidValue, "must be a BCP 47 tag");
     }
     customer
+}
+
+/// The form of a tag (RFC 5646, 2.1): a language, `x` or `i`, then subtags of up to eight letters and digits.
+fn is_language_tag(tag: &str) -> bool {
+    let mut subtags = tag.split('-');
+    let language = subtags.next().unwrap_or_default();
+    let is_language = (2..=8).contains(&language.len()) || matches!(language, "x" | "X" | "i" | "I");
+    is_language
+        && language.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && subtags.all(|subtag| {
+            (1..=8).contains(&subtag.len()) && subtag.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
 }
 
 pub(crate) fn address(m: &mut Members<'_>) -> Address {

@@ -37,9 +37,9 @@ impl RecoveryRequest {
                 types: m.list("types", 1..=TYPES_MAX, type_filter).map(sorted).optional(),
                 dry_run: m.boolean("dry_run").or(false),
             };
-            // A time that could not be read is the epoch here; its error is already recorded.
-            let read = |time: &Timestamp| time.as_ms() != 0;
-            if request.until.filter(read).is_some_and(|until| until <= request.since) {
+            // One that cannot be read is the epoch here; its error is recorded already.
+            let readable = body["until"].as_str().and_then(Timestamp::parse).is_some();
+            if readable && request.until.is_some_and(|until| until <= request.since) {
                 m.refuse("until", MemberCode::OutOfRange, "Must be after since.");
             }
             request

@@ -74,6 +74,8 @@ pub struct RetryPolicy {
     waits_s: Vec<u32>,
     jitter: f64,
     rejected_attempts: u32,
+    /// Whether a receiver may put attempts off without using up the schedule.
+    puts_off: bool,
 }
 
 /// Why a [`RetryPolicy`] cannot be made.
@@ -127,19 +129,20 @@ impl RetryPolicy {
         if rejected_attempts == 0 {
             return Err(RetryPolicyError::RejectedAttempts);
         }
-        Ok(Self { waits_s, jitter, rejected_attempts })
+        Ok(Self { waits_s, jitter, rejected_attempts, puts_off: true })
     }
 
     /// The policy of contract 7.2 and 7.3: ten attempts over about three days, ± 20 %, four for a receiver that
     /// refuses.
     pub fn standard() -> Self {
-        Self { waits_s: STANDARD_SCHEDULE_S.to_vec(), jitter: 0.2, rejected_attempts: 4 }
+        Self { waits_s: STANDARD_SCHEDULE_S.to_vec(), jitter: 0.2, rejected_attempts: 4, puts_off: true }
     }
 
-    /// The policy for test deliveries: the first [`TEST_DELIVERY_ATTEMPTS`] of this schedule (contract 4.10).
+    /// The policy for test deliveries: the first [`TEST_DELIVERY_ATTEMPTS`] of this schedule, and no more, whatever the
+    /// receiver asks for (contract 4.10).
     pub fn for_test_deliveries(&self) -> Self {
         let waits_s = self.waits_s.iter().copied().take(TEST_DELIVERY_ATTEMPTS).collect();
-        Self { waits_s, ..*self }
+        Self { waits_s, puts_off: false, ..*self }
     }
 
     /// The policy for an endpoint with this schedule: the jitter and the attempts for a receiver that refuses are the
@@ -192,7 +195,11 @@ impl RetryPolicy {
         let at = finished_at_ms.saturating_add(i64::try_from(wait_ms).unwrap_or(i64::MAX));
         let lasts_ms = self.waits_s.iter().map(|wait_s| i64::from(*wait_s) * 1000).sum();
         let young = finished_at_ms.saturating_sub(tried.created_at_ms) < lasts_ms;
-        if asked_ms > 0 && young && tried.put_off < PUT_OFF_MAX { Next::PutOff(at) } else { Next::At(at) }
+        if self.puts_off && asked_ms > 0 && young && tried.put_off < PUT_OFF_MAX {
+            Next::PutOff(at)
+        } else {
+            Next::At(at)
+        }
     }
 
     /// The wait in milliseconds × (1 ± jitter), uniformly.

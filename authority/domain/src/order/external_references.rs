@@ -8,10 +8,9 @@
 use verify_core::catalog::EventType;
 
 use crate::error_code::ErrorCode;
-use crate::event::ORDER_BYTES_MAX;
 use crate::event::change::Change;
 use crate::order::number::OrderNumber;
-use crate::order::{ExternalReference, Order};
+use crate::order::{ExternalReference, Order, size};
 use crate::refusal::{MemberCode, Refusal};
 use crate::time::Timestamp;
 
@@ -91,7 +90,7 @@ pub fn set(
     next.external_references.retain(|entry| entry.system != system);
     next.external_references.push(ExternalReference { system, id, url, updated_at: next.updated_at });
     next.external_references.sort_by(|a, b| a.system.cmp(&b.system));
-    check_size(&next)?;
+    size::check_grown(order, &next)?;
     Ok(vec![Change::order(EventType::OrderUpdated, &next)])
 }
 
@@ -111,16 +110,4 @@ pub fn remove(order: &Order, system: &SystemName, now: Timestamp) -> Vec<Change>
 pub fn conflict(holder: &OrderNumber) -> Refusal {
     let detail = format!("Order {holder} has this name in this system.");
     Refusal::new(ErrorCode::ExternalReferenceConflict, detail).with("order_number", holder.as_str())
-}
-
-/// Refuses entries that would fill an order up to the size limit of an event: the reports of its payments would then
-/// be refused for ever.
-fn check_size(order: &Order) -> Result<(), Refusal> {
-    let bytes = serde_json::to_string(order).map_err(|_| Refusal::internal())?.len();
-    if bytes <= ORDER_BYTES_MAX {
-        return Ok(());
-    }
-    let detail =
-        format!("The order would have {bytes} bytes; {ORDER_BYTES_MAX} are allowed for its references.");
-    Err(Refusal::new(ErrorCode::PayloadTooLarge, detail))
 }

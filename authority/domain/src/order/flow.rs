@@ -9,7 +9,7 @@ use verify_core::catalog::EventType;
 
 use crate::event::change::Change;
 use crate::order::further_payments::{attach, room};
-use crate::order::{CancelReason, ConfirmOn, NewOrder, Order, OrderStatus};
+use crate::order::{CancelReason, ConfirmOn, NewOrder, Order, OrderStatus, size};
 use crate::parts::{Address, Customer, Metadata};
 use crate::payment::flow::told;
 use crate::payment::{NewPayment, Payment, PaymentOutcome, PaymentReport};
@@ -76,14 +76,18 @@ pub fn ingest(
 }
 
 /// Replaces what may be edited; in any status, since people move and notes are taken after the end as well.
-#[must_use]
-pub fn edit(order: Order, edit: OrderEdit, now: Timestamp) -> Vec<Change> {
+///
+/// # Errors
+/// `payload_too_large` when it would fill the order up.
+pub fn edit(order: &Order, edit: OrderEdit, now: Timestamp) -> Result<Vec<Change>, Refusal> {
     let OrderEdit { customer, billing_address, shipping_address, metadata } = edit;
     let next = Order { customer, billing_address, shipping_address, metadata, ..order.clone() };
-    if next == order {
-        return Vec::new();
+    if next == *order {
+        return Ok(Vec::new());
     }
-    vec![Change::order(EventType::OrderUpdated, &next.next_version(now))]
+    let next = next.next_version(now);
+    size::check_grown(order, &next)?;
+    Ok(vec![Change::order(EventType::OrderUpdated, &next)])
 }
 
 /// Confirms a pending order without waiting for money: cash on delivery, invoice.

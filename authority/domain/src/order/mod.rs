@@ -15,6 +15,7 @@ pub mod new_order;
 pub mod number;
 pub mod payment_status;
 mod record;
+mod size;
 mod status;
 
 pub(crate) use basket::{Basket, Priced, priced_lines};

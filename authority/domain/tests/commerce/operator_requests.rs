@@ -57,6 +57,10 @@ fn checkouts() {
         (Set("/customer/email", json!(7)), &["/customer/email wrong_type"]),
         (Set("/customer/email", json!("a@")), &["/customer/email too_short"]),
         (Set("/customer/locale", json!("en_GB")), &["/customer/locale invalid_value"]),
+        (Set("/customer/locale", json!("en-")), &["/customer/locale invalid_value"]),
+        (Set("/customer/locale", json!("--")), &["/customer/locale invalid_value"]),
+        (Set("/customer/locale", json!("123")), &["/customer/locale invalid_value"]),
+        (Set("/customer/locale", json!("zh-Hant-TW-x-a1")), &[]),
         (Set("/customer/locale", json!(1)), &["/customer/locale wrong_type"]),
         (
             Set("/shipping_address", json!({})),

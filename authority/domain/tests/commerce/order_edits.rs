@@ -1,5 +1,6 @@
 //! `PATCH` of an order by the operator: a merge patch of what may be edited (contract 6.2, 3.9 row 21).
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::order;
 use authority_domain::order::{Order, OrderEditRequest};
 use authority_domain::refusal::Refusal;
@@ -10,7 +11,7 @@ use crate::refused_bodies::errors;
 
 fn edited(order: &Order, body: &Value) -> Result<Option<Order>, Refusal> {
     let edit = OrderEditRequest::read(body, order)?.into_edit();
-    let changes = order::flow::edit(order.clone(), edit, noon().plus_ms(1));
+    let changes = order::flow::edit(order, edit, noon().plus_ms(1))?;
     assert!(changes.is_empty() || event_names(&changes) == ["order.updated"]);
     Ok(last_order(&changes))
 }
@@ -105,4 +106,27 @@ fn what_cannot_be_edited_is_refused_by_pointer() {
         let refusal = edited(&order(), &body).unwrap_err();
         assert_eq!(errors(&refusal), [expected], "{body}");
     }
+}
+
+/// An order that edits had filled up could never be told of its payments, and its shares could not be ended.
+#[test]
+fn edits_leave_room_for_what_will_happen_to_the_order() {
+    let mut order = paid_order();
+    order.fulfillment_note = Some("x".repeat(210 * 1024));
+    let metadata = |length| json!({"metadata": {"a": "y".repeat(length), "b": "y".repeat(length)}});
+    let mut full = edited(&order, &metadata(500)).unwrap().unwrap();
+    let refused = edited(&order, &json!({"metadata": many(14)})).unwrap_err();
+    assert_eq!(refused.code, ErrorCode::PayloadTooLarge);
+    // One that is too large already, by whatever way, can be made smaller.
+    full.fulfillment_note = Some("x".repeat(230 * 1024));
+    assert_eq!(edited(&full, &metadata(499)).unwrap().unwrap().metadata["a"].len(), 499);
+    assert_eq!(edited(&full, &metadata(500)).unwrap(), None);
+}
+
+/// So many values of the longest that there may be.
+fn many(count: usize) -> Value {
+    (0..count)
+        .map(|number| (format!("k{number}"), json!("y".repeat(500))))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }

@@ -40,7 +40,7 @@ impl App {
         let empty = no_members(&mutation.body);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Checkout), CheckoutId::missing).await?;
         mutation
-            .for_record(self, tenant, None, async move |work, owner| {
+            .for_tenant(self, tenant, None, async move |work, owner| {
                 let checkout = work.checkout(&owner, id).await?;
                 empty?;
                 let checkout = match action {

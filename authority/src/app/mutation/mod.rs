@@ -141,7 +141,7 @@ impl Mutation {
         self.run_for(app, scope, Some(tenant), reads, async move |frame| work(frame, owner).await).await
     }
 
-    /// An operator's request about the merchant and mode in its path.
+    /// An operator's request about a merchant and mode: those in its path, or those of the record that it names.
     pub(super) async fn for_tenant(
         self,
         app: &App,
@@ -149,19 +149,11 @@ impl Mutation {
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl WorkingFor<Owner>,
     ) -> Result<Answer, Refusal> {
-        let scope = tenant.clone().map_or(KeyScope::Operator, KeyScope::OperatorFor);
-        self.for_named(app, scope, tenant, reads, work).await
-    }
-
-    /// An operator's request about a record of this tenant; the path names the record alone.
-    pub(super) async fn for_record(
-        self,
-        app: &App,
-        tenant: Named<Tenant>,
-        reads: impl IntoIterator<Item = FirstRead>,
-        work: impl WorkingFor<Owner>,
-    ) -> Result<Answer, Refusal> {
-        self.for_named(app, KeyScope::Operator, tenant, reads, work).await
+        self.run_for(app, scope_of(&tenant), tenant.clone().ok(), reads, async move |frame| {
+            let owner = frame.owner(tenant?).await?;
+            work(frame, owner).await
+        })
+        .await
     }
 
     /// The same where the work does not need the merchant, or where the record may be the platform's own.
@@ -171,22 +163,7 @@ impl Mutation {
         tenant: Named<Tenant>,
         work: impl Working<Answer>,
     ) -> Result<Answer, Refusal> {
-        self.run_for(app, KeyScope::Operator, tenant.ok(), None, work).await
-    }
-
-    async fn for_named(
-        self,
-        app: &App,
-        scope: KeyScope,
-        tenant: Named<Tenant>,
-        reads: impl IntoIterator<Item = FirstRead>,
-        work: impl WorkingFor<Owner>,
-    ) -> Result<Answer, Refusal> {
-        self.run_for(app, scope, tenant.clone().ok(), reads, async move |frame| {
-            let owner = frame.owner(tenant?).await?;
-            work(frame, owner).await
-        })
-        .await
+        self.run_for(app, scope_of(&tenant), tenant.ok(), None, work).await
     }
 
     /// Runs `work` with the turn of this tenant, or else with the operator's.
@@ -229,6 +206,11 @@ impl App {
     ) -> Result<Named<Tenant>, Refusal> {
         self.named(record, missing, async |tx, record| tx.owner_of(&record).await).await
     }
+}
+
+/// The scope of an operator's keys (contract 4.3): the merchant and mode that the request is about, where there is one.
+fn scope_of(tenant: &Named<Tenant>) -> KeyScope {
+    tenant.clone().map_or(KeyScope::Operator, KeyScope::OperatorFor)
 }
 
 /// Runs `work` in one transaction started by the service itself: no request, so no idempotency key and no answer.

@@ -59,7 +59,7 @@ async fn change(
     match action {
         OrderAction::Edit => {
             let edit = OrderEditRequest::read(body, &order)?.into_edit();
-            let changes = order::flow::edit(order.clone(), edit, work.now);
+            let changes = order::flow::edit(&order, edit, work.now)?;
             commit(work, owner, order, changes).await
         }
         OrderAction::Confirm => {

@@ -33,20 +33,26 @@ const CONNECTIONS: i64 = 20;
 
 impl App {
     /// Runs one step of the remaining work: up to a hundred shares of each connection that was ended. Returns
-    /// whether there was anything to do.
+    /// whether anything was done. One that fails does not stop the others.
     ///
     /// # Errors
-    /// What the store reports; nothing is half done.
+    /// What the store reports, when nothing was done; nothing is half done.
     pub async fn end_shares_step(&self) -> Result<bool, Refusal> {
         let connections = self.read(async move |tx| tx.connections_to_end(CONNECTIONS).await).await?;
-        let any = !connections.is_empty();
+        let mut done = Ok(false);
         for connection in connections {
             let both = [Some(&connection.inviter), connection.partner()];
             let turns = Turns::each(both.into_iter().flatten().map(|side| &side.merchant.id).collect());
-            on_its_own(self, turns, async move |work| end_shares(work, &connection, When::Later).await)
-                .await?;
+            let ended =
+                on_its_own(self, turns, async move |work| end_shares(work, &connection, When::Later).await)
+                    .await;
+            match ended {
+                Ok(()) => done = Ok(true),
+                Err(refusal) if matches!(done, Ok(false)) => done = Err(refusal),
+                Err(_) => {}
+            }
         }
-        Ok(any)
+        done
     }
 }
 

@@ -83,7 +83,11 @@ pub(in crate::app) async fn start(
     let new = request.into_new(work.now, &mut work.dice);
     let id = new.id.clone();
     let changes = match target {
-        PaymentTarget::Checkout(checkout) => start_on_checkout(work, tenant, &checkout, new).await?,
+        PaymentTarget::Checkout(checkout) => {
+            // It would end in a new order.
+            owner.merchant.check_not_closed()?;
+            start_on_checkout(work, tenant, &checkout, new).await?
+        }
         PaymentTarget::Order(number) => {
             let missing = || unknown("/order_number", "is no order of this merchant and mode");
             let order = work.tx.order_get(tenant, &number).await?.ok_or_else(missing)?;

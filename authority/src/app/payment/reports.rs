@@ -36,7 +36,7 @@ impl App {
             found.as_ref().map_or_else(|_| Vec::new(), |found| first_reads(found, request.as_ref().ok()));
         let (tenant, named) = (found.map(|(tenant, _)| tenant), id.clone());
         let answered = mutation
-            .for_record(self, tenant, reads, async move |work, owner| {
+            .for_tenant(self, tenant, reads, async move |work, owner| {
                 let (_, payment) = work.tx.payment_find(&named?).await?.ok_or_else(PaymentId::missing)?;
                 let request = request?;
                 request.check(&payment)?;
@@ -67,10 +67,11 @@ fn first_reads(
     [FirstRead::Payment(payment.id.clone())].into_iter().chain(order).chain(message).collect()
 }
 
-/// Refusals about currency, amounts and transitions (contract 6.2); an unreadable body is left to its sender.
+/// Refusals about currency, amounts and transitions (contract 6.2), and of what does not fit any more; an unreadable body
+/// is left to its sender.
 fn violates_a_rule(refusal: &Refusal) -> bool {
     match refusal.code {
-        ErrorCode::ProcessorConflict | ErrorCode::CurrencyMismatch => true,
+        ErrorCode::ProcessorConflict | ErrorCode::CurrencyMismatch | ErrorCode::PayloadTooLarge => true,
         ErrorCode::ValidationFailed => {
             refusal.members.iter().any(|member| member.pointer.starts_with("/amount_"))
         }

@@ -80,7 +80,7 @@ impl App {
         let by = operator(&mutation);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Payment), PaymentId::missing).await?;
         mutation
-            .for_record(self, tenant, None, async move |work, owner| {
+            .for_tenant(self, tenant, None, async move |work, owner| {
                 let id = id?;
                 let (_, payment) = work.tx.payment_find(&id).await?.ok_or_else(PaymentId::missing)?;
                 let ours = |made: &Refund| made.payment_id == id;

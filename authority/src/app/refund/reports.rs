@@ -28,7 +28,7 @@ impl App {
             found.as_ref().map_or_else(|_| Vec::new(), |found| first_reads(found, request.as_ref().ok()));
         let tenant = found.clone().map(|found| found.tenant);
         let answered = mutation
-            .for_record(self, tenant, reads, async move |work, owner| {
+            .for_tenant(self, tenant, reads, async move |work, owner| {
                 let FoundRefund { refund, payment, .. } = found?;
                 let refund = work.tx.refund_get(&owner.tenant, &refund.id).await?;
                 let refund = refund.ok_or_else(RefundId::missing)?;

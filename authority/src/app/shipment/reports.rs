@@ -37,7 +37,7 @@ impl App {
         let (reads, tenant): (Vec<_>, _) = (reads.collect(), found.map(|(tenant, _)| tenant));
         let named = id.clone();
         let answered = mutation
-            .for_record(self, tenant, reads, async move |work, owner| {
+            .for_tenant(self, tenant, reads, async move |work, owner| {
                 let (_, shipment) = work.tx.shipment_find(&named?).await?.ok_or_else(ShipmentId::missing)?;
                 let (applied, shipment) = report(work, &owner, shipment, &request?.into_report()).await?;
                 let result = ShipmentReportResult { applied, shipment: &shipment };

@@ -22,7 +22,7 @@ const START: Operation = Operation::post(
     created("Payment", "The payment.").tagged(),
     ok("Payment", "The payment that the processor's event started earlier.").tagged(),
 ])
-.refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::CurrencyMismatch]);
+.refuses(&[ErrorCode::InvalidStateTransition, ErrorCode::CurrencyMismatch, ErrorCode::MerchantEnded]);
 
 const REPORT: Operation = Operation::post(
     "/payments/{payment}/reports",

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::Authority;
-use tests::merchant::{Merchant, checkout_body, text};
+use tests::merchant::{Merchant, checkout_body, payment_body, text};
 use tests::shop::shipments;
 
 use super::{listed, patch, wrong_members};
@@ -109,6 +109,7 @@ async fn a_merchant_is_suspended_and_closed() {
 
     set("active").await.expect(200);
     ship().await.expect(201);
+    let open = merchant.checkout().await;
     let events = merchant.events().await.len();
     set("closed").await.expect(200);
     merchant.api.get("/orders").await.refused(403, "merchant_closed");
@@ -125,6 +126,7 @@ async fn a_merchant_is_suspended_and_closed() {
         (checkouts, checkout_body()),
         (orders, checkout_body()),
         (merchant.platform_path("subscriptions"), subscription),
+        (merchant.platform_path("payments"), payment_body(&open, "automatic", "start:closed")),
     ] {
         operator.post(&path, &body).await.refused(409, "merchant_closed");
     }

@@ -20,7 +20,7 @@ use serde_json::json;
 use super::commands::{Parts, World, at};
 
 impl World {
-    pub(super) fn edit(&self, order: Order, note: u8) -> Vec<Change> {
+    pub(super) fn edit(&self, order: &Order, note: u8) -> Result<Vec<Change>, Refusal> {
         let edit = OrderEdit {
             customer: order.customer.clone(),
             billing_address: order.billing_address.clone(),

@@ -186,7 +186,7 @@ impl World {
                 order::flow::cancel(order, payments, CancelReason::Other, world.now)
             }),
             Command::Edit { order, note } => {
-                self.with_order(*order, |world, order| Ok(world.edit(order, *note)))
+                self.with_order(*order, |world, order| world.edit(&order, *note))
             }
             Command::Fulfil { order, target, parts, note } => {
                 self.with_order(*order, |world, order| world.fulfil(order, *target, parts, *note))
