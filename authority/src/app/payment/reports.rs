@@ -67,8 +67,8 @@ fn first_reads(
     [FirstRead::Payment(payment.id.clone())].into_iter().chain(order).chain(message).collect()
 }
 
-/// Refusals about currency, amounts and transitions (contract 6.2), and of what does not fit any more; an unreadable body
-/// is left to its sender.
+/// Refusals about currency, amounts and transitions (contract 6.2), and for want of room; an unreadable body is left to
+/// its sender.
 fn violates_a_rule(refusal: &Refusal) -> bool {
     match refusal.code {
         ErrorCode::ProcessorConflict | ErrorCode::CurrencyMismatch | ErrorCode::PayloadTooLarge => true,

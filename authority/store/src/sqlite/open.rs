@@ -97,8 +97,8 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite> {
     Ok(Sqlite { writing: SqliteWriting::new(writer, conn), record_readers, list_readers, lock })
 }
 
-/// Where SQLite writes what outgrows its memory, as a quoted name: beside the database, where it can write. The system's
-/// own directory may not exist, or may not be writable.
+/// Where SQLite writes what outgrows its memory, as a quoted name: beside the database, where it can write. The
+/// system's own directory may not exist, or may not be writable.
 fn temporary_files(path: &Path) -> Option<String> {
     let parent = path.parent()?;
     let directory = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
