@@ -32,7 +32,11 @@ impl LogFilter {
 /// # Errors
 /// [`AlreadyInstalled`] on the second call.
 pub fn install(logging: Logging) -> Result<LogFilter, AlreadyInstalled> {
-    let subscriber = tracing_subscriber::fmt().with_env_filter(logging.filter).with_writer(stderr);
+    // A line that cannot be written is lost. To complain of that on the same standard error is a panic there.
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(logging.filter)
+        .with_writer(stderr)
+        .log_internal_errors(false);
     let (filter, installed) = match logging.format {
         LogFormat::Text => {
             let subscriber = subscriber.with_ansi(stderr().is_terminal()).with_filter_reloading();

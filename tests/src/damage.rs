@@ -46,7 +46,11 @@ pub async fn damage(url: &str, statements: &str) -> u64 {
         return done.rows_affected();
     }
     let mut conn = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
-    sqlx::raw_sql(POSTGRES_WITHOUT_GUARDS).execute(&mut conn).await.unwrap();
+    // A service that reads meanwhile may hold what this waits for, and wait for what this holds.
+    while let Err(error) = sqlx::raw_sql(POSTGRES_WITHOUT_GUARDS).execute(&mut conn).await {
+        let code = error.as_database_error().and_then(|error| error.code());
+        assert_eq!(code.as_deref(), Some("40P01"), "{error}");
+    }
     let done = sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(&mut conn).await.unwrap();
     conn.close().await.unwrap();
     done.rows_affected()

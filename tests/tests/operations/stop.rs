@@ -140,3 +140,29 @@ async fn a_stop_answers_what_it_has_begun() {
     assert_eq!(merchant.events().await.len(), answered);
     println!("{answered} of 101 were answered before the end");
 }
+
+/// A log on a full disk, or whose reader is gone. Every attempt that fails is a line, every stop is.
+#[tokio::test]
+async fn a_log_that_takes_no_line_stops_nothing() {
+    let receiver = Receiver::start(|arrival| match arrival.path.as_str() {
+        "/fails" => Answer::status(500),
+        _ => Answer::status(200),
+    })
+    .await;
+    let mut authority = Authority::start(&[]).await;
+    authority.terminate().await;
+    authority.restart_without_log().await;
+    let merchant = Merchant::create(&authority, "unheard").await;
+    for path in ["/fails", "/works"] {
+        merchant.endpoint(&receiver.url(path), &["checkout.created"]).await;
+    }
+    for _ in 0..3 {
+        merchant.checkout().await;
+    }
+    authority.nothing_pending().await;
+    let arrivals = receiver.arrivals();
+    let counts = ["/fails", "/works"].map(|path| arrivals.at(path).count());
+    assert_eq!(counts, [12, 3], "four attempts of each, and one");
+    authority.ask_to_stop();
+    assert_eq!(authority.ended().await.code(), Some(0));
+}

@@ -33,7 +33,7 @@ impl Defect {
     /// The defect of a request that hyper could parse from `head`.
     pub(super) fn of(parts: &Parts, head: &Head) -> Option<Self> {
         let coded = parts.headers.contains_key(TRANSFER_ENCODING);
-        if coded && !head.has_one_length() {
+        if coded && !head.has_one_length(parts.headers.len()) {
             return Some(Self::AmbiguousLength);
         }
         if coded && !is_chunked_alone(&parts.headers) {

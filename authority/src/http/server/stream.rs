@@ -46,15 +46,17 @@ impl Head {
         self.0.extend(bytes.iter().take(room));
     }
 
-    /// Whether the head gives the length of its body in exactly one way. A head that cannot be read here
-    /// (pipelined behind another request) counts as ambiguous: no client in use sends chunked bodies that way.
-    pub(super) fn has_one_length(&self) -> bool {
+    /// Whether the head, of which hyper has kept so many header lines, gives the length of its body in exactly one way.
+    /// One that is not whole here (it began behind another request, pipelined) counts as ambiguous: no client in use
+    /// sends chunked bodies that way. Its second half alone may be a head too, but has fewer lines.
+    pub(super) fn has_one_length(&self, kept: usize) -> bool {
         let mut lines = [httparse::EMPTY_HEADER; HEADER_LINES];
         let mut request = httparse::Request::new(&mut lines);
         let complete = request.parse(&self.0).is_ok_and(|status| status.is_complete());
         let named =
             |name: &str| request.headers.iter().filter(|line| line.name.eq_ignore_ascii_case(name)).count();
-        complete && named("content-length") + named("transfer-encoding") == 1
+        let lengths = named("content-length") + named("transfer-encoding");
+        complete && lengths == 1 && request.headers.len() == kept
     }
 
     /// Whether the body's last transfer coding is not `chunked`, so that its end cannot be found.

@@ -68,10 +68,10 @@ pub(crate) fn asked_ms(reply: &Reply, wall: i64) -> Option<i64> {
     asked.wait_ms(wall).map(|ms| ms.min(LONGEST_ASKED_MS))
 }
 
-/// Attempts that a receiver may put off, and how long: as long as the schedule lasts (contract 18.4-5).
+/// Attempts that a receiver may put off, and how long: as long as the schedule lasts (contract 18.4-5). Those of a test
+/// delivery it may not (4.10).
 const PUT_OFF_MOST: i64 = 90;
 const SCHEDULE_MS: i64 = 272_105_000;
-const TEST_SCHEDULE_MS: i64 = 305_000;
 
 /// What follows an attempt of `delivery`, which ended at `wall`.
 pub(crate) fn then(delivery: &Delivery, reply: &Reply, wall: i64) -> Then {
@@ -92,7 +92,6 @@ pub(crate) fn then(delivery: &Delivery, reply: &Reply, wall: i64) -> Then {
     let asked = asked_ms(reply, wall).unwrap_or(0);
     // 20 % either way; half a millisecond is rounded.
     let (least, most) = (wall + (wait * 8 / 10).max(asked), wall + (wait * 12 / 10).max(asked));
-    let lasts = if test { TEST_SCHEDULE_MS } else { SCHEDULE_MS };
-    let counts = asked == 0 || put_off >= PUT_OFF_MOST || wall - delivery.made >= lasts;
+    let counts = test || asked == 0 || put_off >= PUT_OFF_MOST || wall - delivery.made >= SCHEDULE_MS;
     if counts { Then::Again(least, most) } else { Then::PutOff(least, most) }
 }

@@ -134,6 +134,23 @@ async fn two_lengths_are_refused_in_either_order_and_on_a_reused_connection() {
     }
 }
 
+/// The second half of the head is a whole one, with one length.
+#[tokio::test]
+async fn a_head_that_is_cut_behind_another_request_hides_no_second_length() {
+    let server = start(Limits::default()).await;
+    let mut stream = server
+        .sent(
+            "GET /ok HTTP/1.1\r\nhost: a\r\n\r\nPOST /read HTTP/1.1\r\nhost: a\r\n\
+             content-type: application/json\r\ncontent-length: 2\r\nx: ",
+        )
+        .await;
+    // So the rest is read by itself.
+    assert!(one_answer(&mut stream).await.ends_with("\r\n\r\nok"));
+    let rest = "POST /read HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+    stream.write_all(rest.as_bytes()).await.unwrap();
+    assert_eq!(problem(&to_end(&mut stream).await), ("400", "invalid_request".into()));
+}
+
 #[tokio::test]
 async fn a_chunked_body_pipelined_behind_another_request_is_refused() {
     // Its head was read together with the other request, so it is unknown what hyper dropped from it.
