@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::partner::connection::PartnerConnection;
 use authority_domain::partner::order_view::SharedOrder;
@@ -36,7 +37,7 @@ impl App {
     /// whether anything was done. One that fails does not stop the others.
     ///
     /// # Errors
-    /// What the store reports, when nothing was done; nothing is half done.
+    /// What the store reports, when nothing was done or the database is away; nothing is half done.
     pub async fn end_shares_step(&self) -> Result<bool, Refusal> {
         let connections = self.read(async move |tx| tx.connections_to_end(CONNECTIONS).await).await?;
         let mut done = Ok(false);
@@ -48,6 +49,8 @@ impl App {
                     .await;
             match ended {
                 Ok(()) => done = Ok(true),
+                // The database is away, for the others too.
+                Err(refusal) if refusal.code == ErrorCode::ServiceUnavailable => return Err(refusal),
                 Err(refusal) if matches!(done, Ok(false)) => done = Err(refusal),
                 Err(_) => {}
             }
