@@ -1,7 +1,7 @@
 //! What runs beside the listeners and the dispatcher: rounds that are repeated until the service stops.
 //!
-//! [`Tasks`] starts each under its name, and waits for all of them when the service stops. Each repeats its round while
-//! `goes_on` says so. What a round leaves undone is in the database: the next round, the next start or another
+//! [`Tasks`] starts each under its name, and waits for all of them when the service stops; a panic in one ends the process
+//! ([`authority_store::supervisor`]). Each repeats its round while `goes_on` says so. What a round leaves undone is in the database: the next round, the next start or another
 //! instance finds it there. Deliberately absent: the dispatcher's own loops, which wait for more than time.
 
 mod endpoint_upkeep;
@@ -15,28 +15,33 @@ pub mod share_worker;
 
 use std::time::Duration;
 
+use authority_store::supervisor::Supervisor;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// The tasks that are running.
-#[derive(Debug, Default)]
-pub struct Tasks(Vec<(&'static str, JoinHandle<()>)>);
+#[derive(Debug)]
+pub struct Tasks {
+    running: Vec<JoinHandle<Option<()>>>,
+    supervisor: Supervisor,
+}
 
 impl Tasks {
+    /// None yet.
+    #[must_use]
+    pub fn of(supervisor: Supervisor) -> Self {
+        Self { running: Vec::new(), supervisor }
+    }
+
     /// Starts one, which ends by itself when the service stops.
     pub fn spawn(&mut self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
-        self.0.push((name, tokio::spawn(task)));
+        self.running.push(self.supervisor.spawn(name, task));
     }
 
     /// Waits for the end of all of them.
     pub async fn ended(self) {
-        for (task, handle) in self.0 {
-            if handle.await.is_err() {
-                tracing::error!(
-                    task,
-                    "a background task panicked; what it left is done after the next start"
-                );
-            }
+        for task in self.running {
+            let _ = task.await;
         }
     }
 }

@@ -45,10 +45,11 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
         loop {
             tokio::select! {
                 () = signals.next() => break,
+                task = service.supervisor().panicked() => return Err(panicked(task)),
                 _ = hangups.recv() => reload.run(&service).await,
             }
         }
-        stop(service, signals).await;
+        stop(service, signals).await?;
         Ok(Exit::Done)
     })
 }
@@ -139,18 +140,29 @@ fn signal_stream(kind: SignalKind) -> Result<Signal, Failure> {
 }
 
 /// Waits for a signal, then shuts down.
-pub(super) async fn stop_on_signal(service: Service, mut signals: Signals) {
-    signals.next().await;
-    stop(service, signals).await;
+pub(super) async fn stop_on_signal(service: Service, mut signals: Signals) -> Result<(), Failure> {
+    tokio::select! {
+        () = signals.next() => {}
+        task = service.supervisor().panicked() => return Err(panicked(task)),
+    }
+    stop(service, signals).await
 }
 
 /// Shuts down gracefully; a second signal ends the wait.
-async fn stop(service: Service, mut signals: Signals) {
+async fn stop(service: Service, mut signals: Signals) -> Result<(), Failure> {
     tracing::info!("stopping");
+    let supervisor = service.supervisor().clone();
     tokio::select! {
         () = service.stop() => tracing::info!("stopped"),
         () = signals.next() => tracing::warn!("stopped at once by a second signal"),
+        task = supervisor.panicked() => return Err(panicked(task)),
     }
+    Ok(())
+}
+
+/// The process ends at once: what waits for that task would wait for ever.
+fn panicked(task: &str) -> Failure {
+    Failure::Failed(format!("the task \"{task}\" panicked, and nothing else does its work: start again"))
 }
 
 impl From<StartError> for Failure {

@@ -19,7 +19,7 @@ use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, member, time_of};
 use crate::pages::visit::{shows, submits};
 
-const PATH: &str = "/console/alerts";
+pub(super) const PATH: &str = "/console/alerts";
 const CLOSES: &[OperatorScope] = &[OperatorScope::OperatorWrite];
 
 #[derive(Template)]

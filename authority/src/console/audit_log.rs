@@ -16,7 +16,7 @@ use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, time_of};
 use crate::pages::visit::shows;
 
-const PATH: &str = "/console/audit-log";
+pub(super) const PATH: &str = "/console/audit-log";
 /// Longer than any id.
 const TEXT_MAX: usize = 255;
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::links;
 use super::links::LINKS;
 use super::visit::{MANAGES, Outcome, Visit, done};
-use crate::app::console::order_story::DeliveryStory;
+use crate::app::console::stories::DeliveryStory;
 use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::links;
 use super::visit::{MANAGES, Outcome, Visit, done};
 use crate::app::console::endpoints_of;
-use crate::app::console::order_story::EventHistory;
+use crate::app::console::stories::EventHistory;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages;

@@ -13,12 +13,12 @@ use super::links;
 use super::records::REFUNDS;
 use super::visit::{Outcome, Visit, done};
 use crate::app::amount;
-use crate::app::console::order_story::OrderStory;
+use crate::app::console::stories::OrderStory;
 use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages::api_call::ApiCall;
-use crate::pages::event::{ShownEvent, shown_events};
+use crate::pages::event::Story;
 use crate::pages::filters;
 use crate::pages::form::{self, Form};
 use crate::pages::shell::Shell;
@@ -36,12 +36,7 @@ struct Page {
     payments: Table,
     shipments: Table,
     refunds: Table,
-    /// Oldest first.
-    shown_events: Vec<ShownEvent>,
-    /// Where the events before these are.
-    older: Option<String>,
-    /// Where the newest are, when these are not.
-    newest: Option<String>,
+    events: Story,
     /// What can be given back, when this key may ask for it.
     refundable: Option<String>,
     refund_call: ApiCall,
@@ -108,20 +103,17 @@ async fn page(visit: &Visit, named: &Segments, typed: Option<&Form>) -> Result<O
     let refundable = order.payment_summary.refundable;
     let currency = order.currency.clone();
     let may_refund = refundable > 0 && visit.may(REFUNDS);
-    let mut shown_events = shown_events(&story.history, &story.tenant, visit)?;
-    shown_events.reverse();
+    let path = links::order(&story.tenant, order.order_number.as_str());
     visit.page(&Page {
         shell,
         number: order.order_number.to_string(),
-        path: links::order(&story.tenant, order.order_number.as_str()),
+        events: Story::of(&story.history, &story.tenant, visit, &path, before)?,
+        path,
         facts: facts(&story),
         lines: lines(&story),
         payments: payments(&story),
         shipments: shipments(&story),
         refunds: refunds(&story),
-        shown_events,
-        older: older(&story),
-        newest: before.map(|_| links::order(&story.tenant, order.order_number.as_str())),
         refund_call: refund_call(&story),
         refundable: may_refund.then(|| amount::plain(refundable, &currency)),
         currency,
@@ -134,13 +126,6 @@ fn refund_call(story: &OrderStory) -> ApiCall {
     let Tenant { merchant_id, livemode } = &story.tenant;
     let number = story.order.order_number.as_str();
     ApiCall::refund(&format!("merchants/{merchant_id}/{}/orders/{number}", links::mode(*livemode)), number)
-}
-
-/// The page of the events before those of this one.
-fn older(story: &OrderStory) -> Option<String> {
-    let first = story.history.events.last().filter(|_| story.history.truncated)?;
-    let path = links::order(&story.tenant, story.order.order_number.as_str());
-    Some(format!("{path}?before={}", first.get("sequence")?))
 }
 
 fn facts(story: &OrderStory) -> Vec<Fact> {

@@ -1,8 +1,7 @@
-//! Records without a page of their own: payments, refunds, parcels, subscriptions and checkouts, as they are stored,
-//! with the order they belong to; and giving a payment back that came too late for an order.
+//! Payments, refunds, parcels, subscriptions and checkouts: each with the order it belongs to, its events and what
+//! became of them, and as it is stored; and giving a payment back that came too late for an order.
 
 use askama::Template;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::id::PaymentId;
 use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::refusal::Refusal;
@@ -13,9 +12,11 @@ use super::links;
 use super::order::refund_body;
 use super::visit::{Outcome, Visit, done};
 use crate::app::amount;
-use crate::app::console::search::ShownRecord;
+use crate::app::console::stories::RecordStory;
+use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
+use crate::pages::event::Story;
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
@@ -33,6 +34,7 @@ struct Page {
     id: String,
     path: String,
     facts: Vec<Fact>,
+    events: Story,
     /// What can be given back of a payment, and where to.
     refundable: Option<String>,
     currency: String,
@@ -52,7 +54,7 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 async fn refund(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
-    let ShownRecord { record, .. } = find(&visit, &id).await?;
+    let RecordStory { record, .. } = visit.app.record_story(id.clone(), None).await?;
     let mutation = visit.mutation("payments.refund", &form);
     let refunded = match refund_body(&form, &member(&record, "currency")) {
         Ok(body) => visit.app.refund_request_of_payment(mutation.with(body), PaymentId::named(&id)).await,
@@ -67,13 +69,12 @@ async fn refund(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Ref
     }
 }
 
-async fn find(visit: &Visit, id: &str) -> Result<ShownRecord, Refusal> {
-    let found = visit.app.record_find(id).await?;
-    found.ok_or_else(|| Refusal::new(ErrorCode::NotFound, "There is no such record."))
-}
-
 async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) -> Result<Outcome, Refusal> {
-    let ShownRecord { tenant, record } = find(visit, id).await?;
+    let before = visit.asked("before").parse().ok();
+    let RecordStory { tenant, record, history } = visit.app.record_story(id.to_owned(), before).await?;
+    let watched = Watched::MerchantForOperator(tenant.clone());
+    let shell = visit.following(links::live(Some(&tenant)), &watched).await?;
+    let path = links::record("records", id);
     let text = |name: &str| member(&record, name);
     let currency = text("currency");
     let money = |name: &str| {
@@ -96,10 +97,11 @@ async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) 
     let left = minor("amount_captured") - minor("amount_refunded") - minor("amount_refund_pending");
     let refundable = text("object") == "payment" && left > 0 && visit.may(REFUNDS);
     visit.page(&Page {
-        shell: visit.shell.clone(),
+        shell,
         kind: text("object"),
         id: id.to_owned(),
-        path: links::record("records", id),
+        events: Story::of(&history, &tenant, visit, &path, before)?,
+        path,
         facts,
         refundable: refundable.then(|| amount::plain(left, &currency)),
         currency,

@@ -4,6 +4,8 @@ use askama::Template;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 
+use super::alerts::PATH as ALERTS;
+use super::audit_log::PATH as AUDIT_LOG;
 use super::links;
 use super::visit::{Outcome, Visit};
 use crate::app::console::MatchedName;
@@ -64,6 +66,10 @@ fn place(found: &Found) -> (String, String, &'static str) {
         Found::Delivery(id) => by_id("deliveries", id.as_str()),
         Found::Endpoint(id) => by_id("endpoints", id.as_str()),
         Found::Merchant(id) => by_id("merchants", id.as_str()),
+        Found::Alert(status) => (String::new(), format!("{ALERTS}?status={status}"), "id"),
+        Found::Author(author) => {
+            (author.to_string(), format!("{AUDIT_LOG}?author={}", links::encoded(author.as_str())), "id")
+        }
     }
 }
 

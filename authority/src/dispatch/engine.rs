@@ -110,7 +110,7 @@ impl Dispatcher {
         };
         // Dropped with this future, as are the attempts: nothing of a dispatcher outlives it.
         let mut settling = JoinSet::new();
-        settling.spawn(settler.run(outcomes));
+        settling.spawn(self.store.supervisor().clone().watch("settler", settler.run(outcomes)));
         let (recall, dice, jobs) = (begin.clone(), self.dice, watch::Sender::new(()));
         let instance = hex::encode(random::<8>(dice.as_ref()));
         let dispatch = DispatchHandle {
@@ -142,9 +142,7 @@ impl Dispatcher {
         drop(open);
         attempts.stop(&self.store, &jobs).await;
         // Every attempt's task held the sender: the settler ends when the last of them has reported its outcome.
-        if settling.join_next().await.is_none_or(|ended| ended.is_err()) {
-            tracing::error!("the settler panicked; what it held is sent again when the leases run out");
-        }
+        let _ = settling.join_next().await;
     }
 }
 

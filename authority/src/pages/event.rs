@@ -14,7 +14,7 @@ use super::view::{Cell, Fact, Table, fact, member, time_of};
 use super::visit::{Outcome, Visit};
 use super::{Visitor, filters};
 use crate::app::console::FoundDelivery;
-use crate::app::console::order_story::EventHistory;
+use crate::app::console::stories::EventHistory;
 
 /// An event and what became of it.
 pub(crate) struct ShownEvent {
@@ -22,6 +22,39 @@ pub(crate) struct ShownEvent {
     pub(crate) path: String,
     pub(crate) at: Cell,
     pub(crate) fates: Vec<Fate>,
+}
+
+/// The events of a record, oldest first, with what became of each.
+pub(crate) struct Story {
+    pub(crate) shown: Vec<ShownEvent>,
+    /// Where the events before these are.
+    pub(crate) older: Option<String>,
+    /// Where the newest are, when these are not.
+    pub(crate) newest: Option<String>,
+}
+
+impl Story {
+    /// That of the record at `path`, before the sequence that the visitor asked for.
+    ///
+    /// # Errors
+    /// `internal_error` for an event that cannot be read.
+    pub(crate) fn of<V: Visitor>(
+        history: &EventHistory,
+        tenant: &Tenant,
+        visit: &Visit<V>,
+        path: &str,
+        before: Option<i64>,
+    ) -> Result<Self, Refusal> {
+        let mut shown = shown_events(history, tenant, visit)?;
+        shown.reverse();
+        let first = history.events.last().filter(|_| history.truncated);
+        let older = first.and_then(|event| event.get("sequence"));
+        Ok(Self {
+            shown,
+            older: older.map(|sequence| format!("{path}?before={sequence}")),
+            newest: before.map(|_| path.to_owned()),
+        })
+    }
 }
 
 /// One delivery of it.

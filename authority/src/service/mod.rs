@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::merchant::limits::DefaultRates;
+use authority_store::supervisor::Supervisor;
 use authority_store::{Access, Distribution, Store, StoreError, StoreUrl};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -93,7 +94,7 @@ pub struct Service {
     /// What a new configuration can change.
     pub reloadable: Reloadable,
     stop: watch::Sender<bool>,
-    servers: Vec<JoinHandle<Stopped>>,
+    servers: Vec<JoinHandle<Option<Stopped>>>,
     tasks: Tasks,
     traces: Traces,
 }
@@ -201,11 +202,18 @@ impl Service {
             door("operator-api", Tls::Absent),
         )
         .with_state(AppState { live: live("operator-api"), ..roots });
+        let supervisor = app.store.supervisor();
         let servers = vec![
-            tokio::spawn(serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone()))),
-            tokio::spawn(serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone()))),
+            supervisor.spawn(
+                "merchant API",
+                serve(merchant_listener, merchant, Limits::default(), turned_true(stopped.clone())),
+            ),
+            supervisor.spawn(
+                "operator API",
+                serve(operator_listener, operator, Limits::default(), turned_true(stopped.clone())),
+            ),
         ];
-        let mut tasks = Tasks::default();
+        let mut tasks = Tasks::of(supervisor.clone());
         let house =
             keep_house(app.store.clone(), Arc::clone(&clock), dice, config.delivery.disable, stopped.clone());
         tasks.spawn("housekeeping", house);
@@ -223,11 +231,17 @@ impl Service {
         Ok(Self { merchant_address, operator_address, app, reloadable, stop, servers, tasks, traces })
     }
 
+    /// Knows whether a task has panicked that this service cannot do without. Then it does not stop in order any more.
+    #[must_use]
+    pub fn supervisor(&self) -> &Supervisor {
+        self.app.store.supervisor()
+    }
+
     /// Stops in order (T8); returns when everything that was begun is written to the database.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         for server in self.servers {
-            if let Ok(Stopped { cut_off }) = server.await
+            if let Ok(Some(Stopped { cut_off })) = server.await
                 && cut_off > 0
             {
                 tracing::warn!(connections = cut_off, "cut off after the grace period");

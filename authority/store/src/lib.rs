@@ -30,6 +30,7 @@ mod sql;
 mod sqlite;
 mod store;
 mod store_url;
+pub mod supervisor;
 pub mod tx;
 mod writer;
 mod writing_connection;

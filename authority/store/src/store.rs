@@ -14,6 +14,7 @@ use crate::readers::{ReaderCount, Readers};
 use crate::shards::Turns;
 use crate::sqlite::ServerLock;
 use crate::store_url::StoreUrl;
+use crate::supervisor::Supervisor;
 use crate::tx::{Prefetch, Tx};
 use crate::writer::Writer;
 use crate::{Distribution, postgres, sqlite};
@@ -35,6 +36,7 @@ pub struct Store {
     record_readers: Readers,
     list_readers: Readers,
     listeners: CommitListeners,
+    supervisor: Supervisor,
     /// Held as long as the store lives, where this process is the database's only server.
     lock: Option<Arc<ServerLock>>,
 }
@@ -54,25 +56,27 @@ impl Store {
     /// wrote it; [`StoreError::OutdatedSchema`] when it has to be migrated first; [`StoreError::Unavailable`] when it
     /// cannot be opened or migrated.
     pub async fn open(url: &StoreUrl, access: Access) -> Result<Self> {
-        let listeners = CommitListeners::default();
+        let (listeners, supervisor) = (CommitListeners::default(), Supervisor::default());
         match url {
             StoreUrl::Sqlite(path) => {
                 let opened = sqlite::open(path, access).await?;
                 Ok(Self {
-                    writer: Writer::start(vec![Box::new(opened.writing)], &listeners),
+                    writer: Writer::start(vec![Box::new(opened.writing)], &listeners, &supervisor),
                     record_readers: Readers(Pool::Sqlite(opened.record_readers)),
                     list_readers: Readers(Pool::Sqlite(opened.list_readers)),
                     listeners,
+                    supervisor,
                     lock: opened.lock.map(Arc::new),
                 })
             }
             StoreUrl::Postgres(url) => {
                 let opened = postgres::open(url).await?;
                 Ok(Self {
-                    writer: Writer::start(opened.writing, &listeners),
+                    writer: Writer::start(opened.writing, &listeners, &supervisor),
                     record_readers: Readers(Pool::Postgres(opened.record_readers, opened.dialect)),
                     list_readers: Readers(Pool::Postgres(opened.list_readers, opened.dialect)),
                     listeners,
+                    supervisor,
                     lock: None,
                 })
             }
@@ -209,6 +213,12 @@ impl Store {
     #[must_use]
     pub fn register_dispatch(&self, dispatch: Arc<DispatchHandle>) -> DispatchRegistration {
         self.listeners.dispatch.register(dispatch)
+    }
+
+    /// Knows whether a worker of the writer has panicked, after which writes may wait for ever.
+    #[must_use]
+    pub fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
     }
 
     /// Events that were committed through this store since it was opened.

@@ -24,7 +24,7 @@ pub use crate::sql::operator::audit::Written;
 pub use crate::sql::operator::console_sessions::ConsoleSession;
 pub use crate::sql::operator::figures::QueueFigures;
 pub use crate::sql::operator::reads::{Backlog, FoundDelivery, FoundEndpoint, Outbox, OutboxFigures};
-pub use crate::sql::operator::search::{FoundRecord, MatchedName, NamedRecord};
+pub use crate::sql::operator::search::{FoundRecord, MatchedName, NamedRecord, SideRecord};
 pub use crate::sql::order::story::HourFigures;
 pub use crate::sql::order::{PendingLimit, PendingOrder};
 pub use crate::sql::partner::orders::SeenOrder;

@@ -4,10 +4,10 @@
 
 pub mod dev_link;
 pub mod explain;
-pub mod order_story;
 pub mod overview;
 pub mod search;
 pub mod sessions;
+pub mod stories;
 
 pub use authority_store::tx::{FoundDelivery, FoundEndpoint, HourFigures, MatchedName};
 

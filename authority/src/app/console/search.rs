@@ -1,15 +1,17 @@
 //! Search by anything that an operator is told on the phone: an order number, the id of any record, a merchant's slug,
 //! an external reference, a customer reference, a tracking number, a processor's reference.
 
+use authority_domain::alert::AlertStatus;
+use authority_domain::audit_log::Author;
 use authority_domain::id::{
-    AttemptId, CheckoutId, DeliveryId, EndpointId, EventId, MerchantId, PaymentId, RecoveryId, RefundId,
-    ShipmentId, SubscriptionId,
+    AlertId, AttemptId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId,
+    MerchantId, PaymentId, RecoveryId, RefundId, ShareId, ShipmentId, SubscriptionId,
 };
 use authority_domain::list_filter::MerchantFilter;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
-use authority_store::tx::{MatchedName, NamedRecord};
+use authority_store::tx::{MatchedName, NamedRecord, SideRecord};
 use serde_json::Value;
 
 use crate::app::App;
@@ -44,8 +46,12 @@ pub enum Found {
     Delivery(DeliveryId),
     /// A webhook endpoint.
     Endpoint(EndpointId),
-    /// A merchant.
+    /// A merchant, or a record that is shown nowhere but beside it.
     Merchant(MerchantId),
+    /// An alert.
+    Alert(AlertStatus),
+    /// Who writes: an operator's key, or a session of the portal.
+    Author(Author),
 }
 
 /// A record of any merchant that has no page of its own.
@@ -100,6 +106,9 @@ impl App {
             let found = self.read(async move |tx| tx.endpoint_of_recovery(&id).await);
             return Ok(found.await?.map(Found::Endpoint));
         }
+        if let Some(found) = self.found_by_owner(text).await? {
+            return Ok(Some(found));
+        }
         let Some(ShownRecord { tenant, record }) = self.record_find(text).await? else { return Ok(None) };
         let id = text.to_owned();
         let number = record.get("order_number").or_else(|| record.get("latest_order_number"));
@@ -107,6 +116,33 @@ impl App {
             Some(number) => Found::OfOrder { tenant, number: number.to_owned(), id, by: None },
             None => Found::Record { id, by: None },
         }))
+    }
+
+    /// What has no page of its own: its merchant, its order, or the list that it is in.
+    async fn found_by_owner(&self, text: &str) -> Result<Option<Found>, Refusal> {
+        let alert = AlertId::parse(text);
+        let author = Author::parse(text).filter(|author| *author != Author::CommandLine);
+        let owned = KeyId::parse(text)
+            .map(SideRecord::ApiKey)
+            .or_else(|| CheckpointId::parse(text).map(SideRecord::Checkpoint))
+            .or_else(|| ConnectionId::parse(text).map(SideRecord::Connection))
+            .or_else(|| ShareId::parse(text).map(SideRecord::Share));
+        let id = text.to_owned();
+        self.read(async move |tx| {
+            if let Some(alert) = alert {
+                return Ok(tx.alert_status(&alert).await?.map(Found::Alert));
+            }
+            let owner = match owned {
+                Some(record) => tx.side_record_owner(&record).await?,
+                None => None,
+            };
+            Ok(match owner {
+                Some((tenant, Some(number))) => Some(Found::OfOrder { tenant, number, id, by: None }),
+                Some((tenant, None)) => Some(Found::Merchant(tenant.merchant_id)),
+                None => author.map(Found::Author),
+            })
+        })
+        .await
     }
 
     /// A checkout, payment, refund, shipment or subscription of any merchant.

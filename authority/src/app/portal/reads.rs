@@ -15,7 +15,7 @@ use authority_store::tx::Tx;
 
 use crate::app::App;
 use crate::app::access::Caller;
-use crate::app::console::order_story::{EventHistory, fates};
+use crate::app::console::stories::{EventHistory, fates};
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 

@@ -156,7 +156,7 @@ async fn play(
 /// Shows arrivals until a signal has stopped the service.
 async fn stay(stage: Stage, signals: Signals, mut house: House<'_, '_>) -> Result<Exit, Failure> {
     let Stage { service, receiver, .. } = stage;
-    house.beside(stop_on_signal(service, signals)).await?;
+    house.beside(stop_on_signal(service, signals)).await??;
     drop(house);
     receiver.stop().await;
     Ok(Exit::Done)

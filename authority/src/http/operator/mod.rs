@@ -20,9 +20,13 @@ mod refunds;
 mod shipments;
 mod subscriptions;
 
+use std::time::Duration;
+
+use authority_domain::refusal::Refusal;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use tokio::time::timeout;
 
 use super::documents;
 use super::entry::AppState;
@@ -64,9 +68,14 @@ pub fn routes() -> Routes {
         .add(&READYZ, readyz)
 }
 
+/// How long the check may take, whatever the database does. Whoever asks gives up soon after.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
 /// Ready means that the service can do its work ([`crate::app::App::ready`]).
 async fn readyz(State(state): State<AppState>) -> Response {
-    match state.app.ready().await {
+    let late =
+        |_| Err(Refusal { detail: "The database does not answer.".to_owned(), ..Refusal::unavailable(1) });
+    match timeout(READY_WITHIN, state.app.ready()).await.unwrap_or_else(late) {
         Ok(()) => (StatusCode::OK, "ready\n").into_response(),
         Err(refusal) => Problem(refusal).into_response(),
     }

@@ -1,12 +1,15 @@
 //! The connection slots of a server, and which connection is evicted when none is free.
 //!
-//! A connection enters, waits for a request, serves it, waits again, and leaves. Only a waiting connection can be
-//! evicted. First go those that are ending and wait for their peer to close. Then, when connections that have
-//! never sent a request hold more than a quarter of the slots, go those, oldest first; after them those that are
+//! A connection enters, waits for a request, serves it, waits again, and leaves. Only a connection that waits for its
+//! peer can be evicted. First go those that are ending and wait for their peer to close. Then, when connections that
+//! have never sent a request hold more than a quarter of the slots, go those, oldest first; after them those that are
 //! idle between requests, longest idle first. While they hold a quarter or less, idle connections go before them:
 //! otherwise peers that fill the slots with idle connections could keep everybody else from sending a first
-//! request. The step from waiting to serving and the step from waiting to evicted exclude each other, so a request
-//! that has begun is never dropped for a new connection.
+//! request. Last go those that wait for the rest of a request's body, oldest first, and only while they hold more than
+//! a quarter: a client that announces bodies and does not send them holds no more than that.
+//!
+//! The step from waiting to serving and the step from waiting to evicted exclude each other, so a request that has
+//! arrived whole is never dropped for a new connection, and one that was evicted has done nothing.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -26,9 +29,12 @@ const SERVING: u8 = 2;
 const EVICTED: u8 = 3;
 /// Answered before its request was read to the end, and so not reused.
 const ENDING: u8 = 4;
+/// Has a request whose body has not arrived to its end.
+const RECEIVING: u8 = 5;
 
-/// One in this many slots is reserved for connections that have not sent a request yet.
-const NEWCOMERS_SHARE: usize = 4;
+/// One in this many slots is for connections that have not sent a request yet, and one for requests whose bodies are
+/// arriving.
+const SHARE: usize = 4;
 
 /// All connections of a server.
 pub(super) struct Connections {
@@ -117,10 +123,14 @@ impl Connections {
                 let waiting = open.values().filter(move |slot| slot.phase.load(Ordering::Acquire) == phase);
                 waiting.map(|slot| (slot.waiting_since.load(Ordering::Relaxed), slot.id)).min()
             };
-            let fresh = open.values().filter(|slot| slot.phase.load(Ordering::Acquire) == FRESH).count();
-            let beyond_share = fresh > self.limit / NEWCOMERS_SHARE;
-            let order = if beyond_share { [ENDING, FRESH, RESTING] } else { [ENDING, RESTING, FRESH] };
-            let found = order.into_iter().find_map(|phase| Some((phase, longest(phase)?.1)));
+            let beyond_share = |phase| {
+                let of_phase = open.values().filter(|slot| slot.phase.load(Ordering::Acquire) == phase);
+                of_phase.count() > self.limit / SHARE
+            };
+            let [sooner, later] = if beyond_share(FRESH) { [FRESH, RESTING] } else { [RESTING, FRESH] };
+            let receiving = beyond_share(RECEIVING).then_some(RECEIVING);
+            let mut order = [ENDING, sooner, later].into_iter().chain(receiving);
+            let found = order.find_map(|phase| Some((phase, longest(phase)?.1)));
             let Some((phase, id)) = found else { return false };
             let Some(slot) = open.get(&id) else { return false };
             if slot.phase.compare_exchange(phase, EVICTED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
@@ -128,7 +138,7 @@ impl Connections {
                 open.remove(&id);
                 return true;
             }
-            // It began to serve meanwhile: try another one.
+            // It went on meanwhile: try another one.
         }
     }
 
@@ -176,9 +186,36 @@ impl Slot {
         }
     }
 
-    /// The step since which the connection has waited for a head; `None` while it serves a request.
+    /// The step since which the connection has waited for a head; `None` while it has a request.
     pub(super) fn waiting_since(&self) -> Option<u64> {
-        (self.phase.load(Ordering::Acquire) != SERVING).then(|| self.waiting_since.load(Ordering::Relaxed))
+        let has_request = matches!(self.phase.load(Ordering::Acquire), SERVING | RECEIVING);
+        (!has_request).then(|| self.waiting_since.load(Ordering::Relaxed))
+    }
+
+    /// Notes that the request waits for its body.
+    pub(super) fn await_body(&self) {
+        if self.phase.load(Ordering::Acquire) == SERVING {
+            self.wait_as(SERVING, RECEIVING);
+        }
+    }
+
+    /// Notes that the request no longer waits for its body.
+    ///
+    /// # Errors
+    /// The connection was evicted meanwhile: nothing may be done for the request.
+    pub(super) fn end_body(&self) -> Result<(), Evicted> {
+        match self.phase.compare_exchange(RECEIVING, SERVING, Ordering::AcqRel, Ordering::Acquire) {
+            Err(EVICTED) => Err(Evicted),
+            _ => Ok(()),
+        }
+    }
+
+    /// Goes from a phase in which it cannot be evicted to one in which it can.
+    fn wait_as(&self, from: u8, to: u8) {
+        self.waiting_since.store(self.counter.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if self.phase.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            self.changed.notify_one();
+        }
     }
 
     /// Notes that the request was answered before its body was read to the end.
@@ -216,12 +253,7 @@ impl Slot {
 impl Drop for ActiveRequest {
     fn drop(&mut self) {
         let slot = &self.0;
-        slot.waiting_since.store(slot.counter.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
-        let next = if slot.body_left.load(Ordering::Acquire) { ENDING } else { RESTING };
-        let rest = slot.phase.compare_exchange(SERVING, next, Ordering::AcqRel, Ordering::Acquire);
-        if rest.is_ok() {
-            slot.changed.notify_one();
-        }
+        slot.wait_as(SERVING, if slot.body_left.load(Ordering::Acquire) { ENDING } else { RESTING });
     }
 }
 
@@ -269,6 +301,34 @@ mod tests {
             assert_eq!(evicted, gone);
         }
         assert!(!connections.evict_one());
+    }
+
+    #[tokio::test]
+    async fn requests_whose_bodies_do_not_come_hold_their_share_and_no_more() {
+        let connections = Connections::new(8);
+        let mut turns = Vec::new();
+        for _ in 0..8 {
+            let slot = connections.enter().await;
+            let (turn, _) = slot.begin().unwrap();
+            turns.push((slot, turn));
+        }
+        assert!(!connections.evict_one());
+        for (slot, _) in turns.iter().take(3) {
+            slot.await_body();
+        }
+        turns[0].0.end_body().unwrap();
+        assert!(!connections.evict_one(), "two of eight are a quarter");
+        turns[0].0.await_body();
+        turns[0].0.await_body();
+        assert!(connections.evict_one());
+        assert!(turns[1].0.end_body().is_err(), "the one that has waited longest");
+        assert!(!connections.evict_one());
+        for (slot, turn) in turns {
+            let evicted = slot.phase.load(Ordering::Acquire) == EVICTED;
+            assert_eq!(slot.end_body().is_err(), evicted);
+            drop(turn);
+            assert_eq!(slot.phase.load(Ordering::Acquire), if evicted { EVICTED } else { RESTING });
+        }
     }
 
     #[tokio::test]

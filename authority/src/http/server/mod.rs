@@ -2,8 +2,8 @@
 //!
 //! The accept loop passes each connection to its own task, in which hyper speaks HTTP/1.1. A peer that sends
 //! nothing, half a head, a body that stalls, or never reads its answer is cut off at a deadline. When all slots
-//! are taken, a waiting connection is evicted (`connections`), so that idle peers never keep others out.
-//! Connections with a request in progress are never closed for others.
+//! are taken, a waiting connection is evicted (`connections`), so that idle peers, and those that announce bodies and
+//! do not send them, never keep others out. A connection whose request has arrived whole is never closed for others.
 //!
 //! When told to stop, the server stops accepting, lets requests in flight finish, and closes the rest after a
 //! grace period. Deliberately absent: `axum::serve`, which holds stalled connections for ever; HTTP/2 and TLS,
@@ -225,7 +225,7 @@ impl Connection {
         if let Some(defect) = Defect::of(&parts, &head) {
             parts.extensions.insert(Malformed(defect));
         }
-        let (body, body_state) = RequestBody::new(incoming, self.limits.body_timeout);
+        let (body, body_state) = RequestBody::new(incoming, self.slot.clone(), self.limits.body_timeout);
         let request = Request::from_parts(parts, Body::new(body));
         let mut response = match self.router.clone().oneshot(request).await {
             Ok(response) => response,

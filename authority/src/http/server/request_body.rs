@@ -15,16 +15,17 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::body::Incoming;
 use tokio::time::Sleep;
 
-use super::connections::ActiveRequest;
+use super::connections::{ActiveRequest, Slot};
 
 /// The body did not arrive within its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the body did not arrive in time")]
 pub struct BodyTimeout;
 
-/// A request's body.
+/// A request's body. While it is waited for, its connection can be evicted.
 pub(super) struct RequestBody {
     incoming: Incoming,
+    slot: Arc<Slot>,
     /// `None` for a body that is empty from the start.
     deadline: Option<Pin<Box<Sleep>>>,
     state: BodyState,
@@ -47,14 +48,14 @@ impl BodyState {
 impl RequestBody {
     /// Wraps an incoming body so that it must be complete within `timeout`; also returns a shared flag for whether
     /// it was read to its end.
-    pub(super) fn new(incoming: Incoming, timeout: Duration) -> (Self, BodyState) {
+    pub(super) fn new(incoming: Incoming, slot: Arc<Slot>, timeout: Duration) -> (Self, BodyState) {
         let state = BodyState::default();
         let empty = incoming.is_end_stream();
         if empty {
             state.finish();
         }
         let deadline = (!empty).then(|| Box::pin(tokio::time::sleep(timeout)));
-        (Self { incoming, deadline, state: state.clone() }, state)
+        (Self { incoming, slot, deadline, state: state.clone() }, state)
     }
 }
 
@@ -73,6 +74,11 @@ impl HttpBody for RequestBody {
         let frame = Pin::new(&mut this.incoming).poll_frame(cx);
         if matches!(frame, Poll::Ready(None)) || this.incoming.is_end_stream() {
             this.state.finish();
+            if let Err(evicted) = this.slot.end_body() {
+                return Poll::Ready(Some(Err(evicted.into())));
+            }
+        } else if frame.is_pending() {
+            this.slot.await_body();
         }
         frame.map_err(Into::into)
     }
@@ -83,6 +89,13 @@ impl HttpBody for RequestBody {
 
     fn size_hint(&self) -> SizeHint {
         self.incoming.size_hint()
+    }
+}
+
+impl Drop for RequestBody {
+    /// Whoever read it needs no more of it, and answers.
+    fn drop(&mut self) {
+        let _ = self.slot.end_body();
     }
 }
 

@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use super::connection::SqliteWriting;
 use crate::job::{CommitListeners, Job, typed};
 use crate::store::Access;
+use crate::supervisor::Supervisor;
 use crate::tx::Tx;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
@@ -69,7 +70,11 @@ async fn cramped(path: &Path) -> Writer {
     let options =
         SqliteConnectOptions::new().filename(path).pragma("max_page_count", (pages + ROOM).to_string());
     let conn = options.connect().await.unwrap();
-    Writer::start(vec![Box::new(SqliteWriting::new(options, conn))], &CommitListeners::default())
+    Writer::start(
+        vec![Box::new(SqliteWriting::new(options, conn))],
+        &CommitListeners::default(),
+        &Supervisor::default(),
+    )
 }
 
 /// Submits a job; returns what becomes its answer.
@@ -143,8 +148,11 @@ async fn a_locked_database_refuses_everyone_until_it_is_free() {
     migrate(&path).await;
     let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
     let conn = options.connect().await.unwrap();
-    let writer =
-        Writer::start(vec![Box::new(SqliteWriting::new(options, conn))], &CommitListeners::default());
+    let writer = Writer::start(
+        vec![Box::new(SqliteWriting::new(options, conn))],
+        &CommitListeners::default(),
+        &Supervisor::default(),
+    );
     insert(&writer, merchant(0)).await.unwrap();
 
     let mut other = beside(&path).await;

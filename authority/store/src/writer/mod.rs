@@ -28,25 +28,30 @@ use self::worker::Worker;
 use crate::Result;
 use crate::job::{CommitListeners, Job};
 use crate::queue::Queue;
+use crate::supervisor::Supervisor;
 use crate::writing_connection::WritingConnection;
 
 /// The handle through which jobs are submitted to the writer.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: Arc<Queue>,
-    workers: Arc<Mutex<Vec<JoinHandle<()>>>>,
+    workers: Arc<Mutex<Vec<JoinHandle<Option<()>>>>>,
 }
 
 impl Writer {
     /// Starts a worker for each connection.
-    pub(crate) fn start(connections: Vec<Box<dyn WritingConnection>>, listeners: &CommitListeners) -> Self {
+    pub(crate) fn start(
+        connections: Vec<Box<dyn WritingConnection>>,
+        listeners: &CommitListeners,
+        supervisor: &Supervisor,
+    ) -> Self {
         // At least one worker never waits for a turn, unless there is only one.
         let queue = Arc::new(Queue::new((connections.len() / 2).max(1)));
         let several = connections.len() > 1;
         let worker = |connection| {
             let worker =
                 Worker { connection, queue: Arc::clone(&queue), listeners: listeners.clone(), several };
-            tokio::spawn(worker.work())
+            supervisor.spawn("writer", worker.work())
         };
         let workers = connections.into_iter().map(worker).collect();
         Self { queue, workers: Arc::new(Mutex::new(workers)) }

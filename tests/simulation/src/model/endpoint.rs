@@ -228,7 +228,7 @@ impl Endpoint {
     }
 
     /// Contract 15.6. What was in flight when the hold began adds nothing but what it asks for; what the receiver
-    /// asks for takes the place of the doubled time.
+    /// asks for takes the place of the doubled time, and of any time when the request was asked for during the hold.
     fn lengthen_hold(&mut self, reply: &Reply, started: i64, ended: i64) {
         if !schedule::holds_back(reply) {
             return;
@@ -237,9 +237,11 @@ impl Endpoint {
         let from_before_the_change =
             self.hold.step == 0 && self.hold.since.is_some_and(|since| started < since);
         if self.hold.until.is_some_and(|until| started < until) {
-            let asked = asked.map(|ms| ended + ms);
-            self.hold.asked |= asked > self.hold.until;
-            self.hold.until = self.hold.until.max(asked);
+            let was_in_flight = self.hold.since.is_none_or(|since| started <= since);
+            let until = asked.map(|ms| ended + ms);
+            if until > self.hold.until || (!was_in_flight && asked > Some(0)) {
+                (self.hold.until, self.hold.asked) = (until, true);
+            }
         } else if !from_before_the_change && asked != Some(0) {
             self.hold.step += 1;
             let doubled = (1_000_i64 << (self.hold.step - 1).min(20)).min(HOLD_MOST_MS);

@@ -114,6 +114,23 @@ fn one_that_was_in_flight_lengthens_a_hold_only_by_what_it_asks() {
 }
 
 #[test]
+fn one_that_was_requested_during_a_hold_can_shorten_it_by_what_it_asks() {
+    let mut hold = Hold::default();
+    hold.lengthen(HoldReason::Unavailable, at(0), at(100), Some(3_600_000));
+    let first = hold.clone();
+    for (asked, until) in
+        [(None, 3_600_100), (Some(0), 3_600_100), (Some(5_000), 5_200), (Some(7_200_000), 7_200_200)]
+    {
+        let mut hold = first.clone();
+        hold.lengthen(HoldReason::Unavailable, at(101), at(200), asked);
+        assert_eq!(hold, Hold { until: Some(at(until)), ..first.clone() }, "{asked:?}");
+    }
+    // It began in the same millisecond in which the hold did: it may have been in flight.
+    hold.lengthen(HoldReason::Unavailable, at(100), at(200), Some(5_000));
+    assert_eq!(hold, first);
+}
+
+#[test]
 fn a_hold_that_was_lifted_by_a_change_ignores_what_began_before() {
     let changed = Hold { since: Some(at(1_000)), ..Hold::default() };
     let mut hold = changed.clone();
@@ -224,14 +241,18 @@ proptest! {
         prop_assert_eq!(hold, held);
     }
 
-    /// Nothing shortens a hold but a success; and no hold is longer than a day from the last answer.
+    /// Nothing shortens a hold but a success, and what a receiver asks for when it is tried during the hold; and no
+    /// hold is longer than a day from the last answer.
     #[test]
-    fn failures_never_shorten_a_hold(all in attempts(Just(false))) {
+    fn failures_that_were_in_flight_never_shorten_a_hold(all in attempts(Just(false))) {
         let mut hold = Hold::default();
         let mut before = hold.clone();
         for failure in all {
             note(&mut hold, failure);
-            prop_assert!(hold.until >= before.until || failure.started_at >= before.until.unwrap());
+            let was_in_flight = before.since.is_none_or(|since| failure.started_at <= since);
+            let asks = failure.asked.is_some_and(|asked| asked > 0);
+            let may_shorten = !was_in_flight && (asks || failure.started_at >= before.until.unwrap());
+            prop_assert!(hold.until >= before.until || may_shorten);
             prop_assert!(hold.step >= before.step);
             prop_assert!(hold.until.is_none_or(|until| until <= at(2_000 + 24 * 60 * 60 * 1000)));
             before = hold.clone();

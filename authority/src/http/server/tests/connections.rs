@@ -1,5 +1,6 @@
 //! Which connections are kept, which give way, and what a shutdown waits for.
 
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::{FOREVER, SHORT, ok, one_answer, start, to_end};
@@ -70,6 +71,23 @@ async fn a_request_in_flight_is_never_dropped_for_a_new_connection() {
     server.release.notify_one();
     assert!(one_answer(&mut busy).await.ends_with("waited"));
     assert!(one_answer(&mut next).await.ends_with("ok"));
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_come_keep_nobody_out() {
+    let server = start(Limits { max_connections: 16, ..Limits::default() }).await;
+    let head =
+        "POST /read HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{";
+    let mut stalled = Vec::new();
+    for _ in 0..64 {
+        stalled.push(server.sent(head).await);
+    }
+    ok(&mut server.connect().await).await;
+    assert_eq!(to_end(&mut stalled[0]).await, "");
+    // Those that hold no more than their share are served when the rest arrives.
+    let last = stalled.last_mut().unwrap();
+    last.write_all(b"}").await.unwrap();
+    assert!(one_answer(last).await.ends_with("{}"));
 }
 
 #[tokio::test]

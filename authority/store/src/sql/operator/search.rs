@@ -3,8 +3,10 @@
 //! Every kind of name has an index over all merchants, so a search is one look-up for each and costs the same beside
 //! any history.
 
+use authority_domain::alert::AlertStatus;
 use authority_domain::id::{
-    AttemptId, CheckoutId, DeliveryId, EndpointId, RecoveryId, ShipmentId, SubscriptionId,
+    AlertId, AttemptId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, KeyId, RecoveryId,
+    ShareId, ShipmentId, SubscriptionId,
 };
 use authority_domain::tenant::Tenant;
 
@@ -50,6 +52,19 @@ pub enum NamedRecord {
     Subscription(SubscriptionId),
     /// A shipment.
     Shipment(ShipmentId),
+}
+
+/// A record that pages show only beside its merchant or its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SideRecord {
+    /// A merchant's key.
+    ApiKey(KeyId),
+    /// A checkpoint of a merchant's systems.
+    Checkpoint(CheckpointId),
+    /// A partner connection; the merchant is the one that invited.
+    Connection(ConnectionId),
+    /// A shared order; the merchant is the order's owner.
+    Share(ShareId),
 }
 
 /// The order of ids, as no index has it. Else PostgreSQL, where it has no statistics of a name, walks through all ids
@@ -134,6 +149,46 @@ impl Tx {
             .push_bind(id);
         let row = query.read_optional::<Row>(&mut self.conn).await?;
         row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
+    }
+
+    /// Whose record this is, and the number of the order that it is about.
+    pub async fn side_record_owner(&mut self, record: &SideRecord) -> Result<Option<(Tenant, Option<String>)>> {
+        let (statement, id) = match record {
+            SideRecord::ApiKey(id) => (
+                "SELECT merchant_id, livemode, CAST(NULL AS TEXT) AS order_number FROM api_keys WHERE",
+                id.as_str(),
+            ),
+            SideRecord::Connection(id) => (
+                "SELECT inviter_id AS merchant_id, livemode, CAST(NULL AS TEXT) AS order_number FROM partner_connections WHERE",
+                id.as_str(),
+            ),
+            SideRecord::Checkpoint(id) => (
+                "SELECT merchant_id, livemode, CAST(NULL AS TEXT) AS order_number FROM checkpoints WHERE ",
+                id.as_str(),
+            ),
+            SideRecord::Share(id) => (
+                "SELECT owner_id AS merchant_id, livemode, order_number FROM order_shares WHERE ",
+                id.as_str(),
+            ),
+        };
+        let mut query = Query::new(statement);
+        if matches!(record, SideRecord::Checkpoint(_) | SideRecord::Share(_)) {
+            query.push_shards("", self.conn.shards()).push(" AND");
+        }
+        query.push(" id = ").push_bind(id);
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        row.map(|row| Ok((row.tenant()?, row.get("order_number")?))).transpose()
+    }
+
+    /// Whether an alert is open.
+    pub async fn alert_status(&mut self, id: &AlertId) -> Result<Option<AlertStatus>> {
+        let mut query = Query::new("SELECT closed_at FROM alerts WHERE ");
+        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let row = query.read_optional::<Row>(&mut self.conn).await?;
+        let status = |closed_at: Option<i64>| {
+            if closed_at.is_none() { AlertStatus::Open } else { AlertStatus::Closed }
+        };
+        row.map(|row| Ok(status(row.get("closed_at")?))).transpose()
     }
 
     /// The delivery that an attempt belongs to.

@@ -1,5 +1,6 @@
 //! A dispatcher that sends nothing and keeps what it is given, for cases about what is leased to an instance.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use authority_domain::id::EndpointId;
@@ -15,6 +16,7 @@ pub(crate) struct Counter {
     pub(crate) slots: Arc<Slots>,
     given: Arc<Mutex<Vec<HandedOff>>>,
     recalled: Arc<Mutex<Vec<EndpointId>>>,
+    panics: Arc<AtomicBool>,
     open: Option<DispatchRegistration>,
 }
 
@@ -46,6 +48,8 @@ impl Counter {
         let (slots, given) = (Slots::new(capacity(places)), Arc::new(Mutex::new(Vec::new())));
         let recalled = Arc::new(Mutex::new(Vec::new()));
         let (taking, recalling, count) = (Arc::clone(&given), Arc::clone(&recalled), Mutex::new(0));
+        let panics = Arc::new(AtomicBool::new(false));
+        let panicking = Arc::clone(&panics);
         let dispatch = DispatchHandle {
             slots: Arc::clone(&slots),
             token: FRESH.to_owned(),
@@ -56,11 +60,14 @@ impl Counter {
                 *count += 1;
                 claimed(*count)
             }),
-            begin: Box::new(move |handed_off| taking.lock().unwrap().push(handed_off)),
+            begin: Box::new(move |handed_off| {
+                assert!(!panicking.load(Ordering::Relaxed), "a test panics on purpose, behind a commit");
+                taking.lock().unwrap().push(handed_off);
+            }),
             recall: Box::new(move |endpoint| recalling.lock().unwrap().push(endpoint.clone())),
             jobs: watch::Sender::new(()),
         };
-        Self { slots, given, recalled, open: Some(store.register_dispatch(Arc::new(dispatch))) }
+        Self { slots, given, recalled, panics, open: Some(store.register_dispatch(Arc::new(dispatch))) }
     }
 
     /// The endpoints that were changed since it was asked last.
@@ -76,6 +83,11 @@ impl Counter {
     /// The same, as the sequences of the events in the order they came.
     pub(crate) fn sequences(&self) -> Vec<i64> {
         self.given().iter().map(sequence).collect()
+    }
+
+    /// From now on it panics when it is given something.
+    pub(crate) fn panic(&self) {
+        self.panics.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn close(&mut self) {

@@ -1,5 +1,6 @@
 //! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
 
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
@@ -278,4 +279,19 @@ pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(dat
     shop.open_checkout().await;
     assert_eq!(counter.sequences(), Vec::<i64>::new());
     assert_eq!((database.number(HELD).await, database.number(WAITING).await), (1, 1));
+}
+
+pub(crate) async fn a_writer_that_panics_is_known_by_its_name(database: &dyn Database) {
+    let shop = begun(database).await;
+    shop.endpoint(&["*"]).await;
+    let counter = Counter::registered(&shop.store, 99, 9);
+    shop.open_checkout().await;
+    assert_eq!(shop.store.supervisor().panicked().now_or_never(), None);
+    counter.panic();
+    let checkout = shop.opened().1;
+    let committed = shop.commit(vec![checkout]).await.unwrap_err();
+    // The commit holds; whoever waits for its answer learns that nobody gives one.
+    assert_eq!(committed.code, ErrorCode::ServiceUnavailable);
+    assert_eq!(shop.store.supervisor().panicked().await, "writer");
+    assert_eq!(database.number("SELECT COUNT(*) FROM events WHERE sequence = 3").await, 1);
 }

@@ -136,7 +136,7 @@ macro_rules! conformance {
             hand_off: what_is_handed_off_is_what_a_claim_would_read, no_more_than_there_is_room_for,
                 what_other_instances_hold_counts, what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
                 the_sink_tests_and_replays_are_handed_off, without_a_dispatcher_everything_waits,
-                a_closed_dispatch_handle_is_given_what_was_leased_before;
+                a_closed_dispatch_handle_is_given_what_was_leased_before, a_writer_that_panics_is_known_by_its_name;
             hand_off_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
                 what_is_asked_for_goes_as_the_probe, a_changed_endpoint_is_recalled,
                 an_outcome_counts_only_for_the_holder, what_was_not_begun_is_given_back;

@@ -1,12 +1,13 @@
-//! The story of an order: everything that happened to it, its events, and what became of each at every endpoint.
+//! The stories of records: everything that happened to one, its events, and what became of each at every endpoint.
 //!
-//! Read in one transaction and in a bounded number of statements. Of an order with very much history the newest part
+//! Read in one transaction and in a bounded number of statements. Of a record with very much history the newest part
 //! is read.
 
 use std::collections::BTreeMap;
 
 use authority_domain::checkout::Checkout;
 use authority_domain::delivery::Attempt;
+use authority_domain::error_code::ErrorCode;
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::RefundFilter;
 use authority_domain::order::Order;
@@ -19,6 +20,7 @@ use authority_domain::tenant::Tenant;
 use authority_store::tx::{FoundDelivery, Tx};
 use serde_json::Value;
 
+use super::search::ShownRecord;
 use crate::app::App;
 
 /// Events on one page, and how many deliveries they have there together; the newest event is always there.
@@ -44,6 +46,17 @@ pub struct OrderStory {
     pub refunds: Vec<Refund>,
     /// Its parcels, oldest first.
     pub shipments: Vec<Shipment>,
+    /// Its events and where they went.
+    pub history: EventHistory,
+}
+
+/// A payment, refund, parcel, subscription or checkout, and what happened to it.
+#[derive(Clone, Debug)]
+pub struct RecordStory {
+    /// Whose it is.
+    pub tenant: Tenant,
+    /// As it is stored.
+    pub record: Value,
     /// Its events and where they went.
     pub history: EventHistory,
 }
@@ -76,6 +89,22 @@ impl App {
         self.read_list(async move |tx| {
             let order = tx.order_get(&tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
             gather(tx, tenant, order, before).await
+        })
+        .await
+    }
+
+    /// The story of a record of any merchant with its newest events before the sequence `before`.
+    ///
+    /// # Errors
+    /// `not_found` when there is no such record.
+    pub async fn record_story(&self, id: String, before: Option<i64>) -> Result<RecordStory, Refusal> {
+        let found = self.record_find(&id).await?;
+        let missing = || Refusal::new(ErrorCode::NotFound, "There is no such record.");
+        let ShownRecord { tenant, record } = found.ok_or_else(missing)?;
+        self.read_list(async move |tx| {
+            let bodies = tx.events_about(&tenant, &[id], before, EVENTS_MAX + 1).await?;
+            let history = fates(tx, &tenant, bodies).await?;
+            Ok(RecordStory { tenant, record, history })
         })
         .await
     }
