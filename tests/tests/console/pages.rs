@@ -4,6 +4,7 @@ use serde_json::json;
 use tests::authority::{Authority, Database};
 use tests::merchant::{Merchant, payment_body, text};
 use tests::on_both_databases;
+use tests::partners::{connect, share};
 use tests::receiver::{Answer, Receiver};
 
 use crate::browser::{Browser, encoded};
@@ -11,6 +12,7 @@ use crate::browser::{Browser, encoded};
 on_both_databases!(
     the_first_page_says_what_is_wrong,
     a_record_is_found_by_anything_it_is_called,
+    what_has_no_page_leads_to_whose_it_is,
     the_story_of_an_order_has_everything,
     long_lists_go_on_behind_a_link,
 );
@@ -111,9 +113,66 @@ async fn a_record_is_found_by_anything_it_is_called(database: Database) {
         let page = browser.page(&format!("/console/search?q={}", encoded(nothing))).await;
         assert!(page.contains("Nothing has this number, id or reference."), "{page}");
     }
-    for id in [text(&payment, "id"), text(&checkout, "id"), text(&parcel, "id"), text(&refund, "id")] {
-        let page = browser.page(&format!("/console/records/{id}")).await;
-        assert!(page.contains(&format!("href=\"{order}\"")), "{page}");
+    let subscription = merchant.subscription().await;
+    // Each has its history on its page, with what became of it.
+    for (record, types) in [
+        (&payment, &["payment.created", "payment.succeeded"][..]),
+        (&checkout, &["checkout.created", "checkout.completed"]),
+        (&parcel, &["shipment.created"]),
+        (&refund, &["refund.requested"]),
+        (&subscription, &["subscription.created"]),
+    ] {
+        let page = browser.page(&format!("/console/records/{}", text(record, "id"))).await;
+        assert_eq!(page.contains(&format!("href=\"{order}\"")), record != &subscription, "{page}");
+        let shown: Vec<usize> =
+            types.iter().filter_map(|kind| page.find(&format!("<bdi>{kind}</bdi>"))).collect();
+        assert!(shown.len() == types.len() && shown.is_sorted(), "{page}");
+    }
+}
+
+async fn what_has_no_page_leads_to_whose_it_is(database: Database) {
+    let authority = Authority::on(database, &[]).await;
+    let (owner, partner) =
+        (Merchant::create(&authority, "acme").await, Merchant::create(&authority, "warehouse").await);
+    let number = owner.paid_order().await;
+    let connection = connect(&owner, &partner).await;
+    let share = share(&owner, &number, &connection).await;
+    let cursor = &owner.api.get("/events").await.expect(200)["resume_cursor"];
+    let checkpoint = json!({ "name": "erp", "cursor": cursor });
+    let checkpoint = owner.api.post("/sync/checkpoints", &checkpoint).await.expect(200);
+    let keys = owner.operator.get(&format!("/merchants/{}/api-keys", owner.id)).await.expect(200);
+    let checkout = owner.checkout().await;
+    let payment = owner.payment(&checkout, "automatic").await;
+    owner
+        .operator
+        .post(&format!("/checkouts/{}/cancel", text(&checkout, "id")), &json!({}))
+        .await
+        .expect(200);
+    owner.report(&payment, "succeeded").await;
+    let alert = text(&owner.operator.get("/alerts").await.expect(200)["data"][0], "id");
+    let writer = text(&owner.operator.get("/audit-log").await.expect(200)["data"][0], "created_by");
+    let browser = Browser::signed_in(&authority).await;
+    let page = format!("/console/merchants/{}", owner.id);
+    for (id, page) in [
+        (&connection, page.clone()),
+        (&text(&checkpoint, "id"), page.clone()),
+        (&text(&keys["data"][0], "id"), page),
+        (&share, format!("/console/orders/{}/test/{number}", owner.id)),
+        (&alert, "/console/alerts?status=open".to_owned()),
+        (&writer, format!("/console/audit-log?author={writer}")),
+    ] {
+        let found = browser.get(&format!("/console/search?q={id}")).await;
+        assert_eq!(
+            (found.status, found.header("location")),
+            (303, Some(page.as_str())),
+            "{id}: {}",
+            found.text()
+        );
+        browser.page(&page).await;
+    }
+    for prefix in ["pcn", "ckp", "osh", "alt", "aud", "li", "req"] {
+        let page = browser.page(&format!("/console/search?q={prefix}_01k3zqa7t0e9h8w8r1v0c2n5xk")).await;
+        assert!(page.contains("Nothing has this number, id or reference."), "{page}");
     }
 }
 

@@ -152,7 +152,10 @@ impl Tx {
     }
 
     /// Whose record this is, and the number of the order that it is about.
-    pub async fn side_record_owner(&mut self, record: &SideRecord) -> Result<Option<(Tenant, Option<String>)>> {
+    pub async fn side_record_owner(
+        &mut self,
+        record: &SideRecord,
+    ) -> Result<Option<(Tenant, Option<String>)>> {
         let (statement, id) = match record {
             SideRecord::ApiKey(id) => (
                 "SELECT merchant_id, livemode, CAST(NULL AS TEXT) AS order_number FROM api_keys WHERE",
