@@ -101,5 +101,6 @@ fn scopes(names: &[String]) -> Result<Vec<OperatorScope>, Failure> {
             Failure::Usage(format!("--scopes: each must be one of {}", known.join(", ")))
         })
     };
-    names.iter().map(parse).collect()
+    let named: Vec<OperatorScope> = names.iter().map(parse).collect::<Result<_, _>>()?;
+    Ok(OperatorScope::ALL.iter().copied().filter(|scope| named.contains(scope)).collect())
 }
