@@ -16,18 +16,14 @@ use super::fixtures::{at, dice};
 use super::held::{hold, submit};
 use super::refund_steps::{ask, ask_under, payment_now, report};
 use super::shop::{Sale, Shop};
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn order_now(shop: &Shop, number: &OrderNumber) -> Order {
-    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), number.clone());
-    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
-    order.unwrap().unwrap()
+    ask!(shop.store.read, [shop, number], |tx| tx.order_get(&shop.tenant, &number)).unwrap().unwrap()
 }
 
 async fn reserved(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, i64> {
-    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), number.clone());
-    let sums: Result<_, StoreError> = job!(store.read, tx => tx.refunds_reserved(&tenant, &number));
-    sums.unwrap()
+    ask!(shop.store.read, [shop, number], |tx| tx.refunds_reserved(&shop.tenant, &number)).unwrap()
 }
 
 pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Database) {
@@ -47,8 +43,7 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
         payment.resource_version, sale.payment.resource_version,
         "nothing happened to the payment itself"
     );
-    let (store, tenant, of) = (&shop.store, shop.tenant.clone(), number.clone());
-    let same: Result<_, StoreError> = job!(store.read, tx => tx.payments_of_order(&tenant, &of));
+    let same = ask!(shop.store.read, [shop, number], |tx| tx.payments_of_order(&shop.tenant, &number));
     assert_eq!(same.unwrap(), [payment]);
 
     let first = report(&shop, &first, RefundStatus::Processing, 3).await;
@@ -138,9 +133,7 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     ask(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
     let payment = payment_now(&shop, &sale.payment.id).await;
     let restate = async |shop: &Shop, payment: &Payment| {
-        let (store, tenant, payment) = (&shop.store, shop.tenant.clone(), payment.clone());
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.payment_restate(&tenant, &payment));
-        done
+        ask!(shop.store.write, [shop, payment], |tx| tx.payment_restate(&shop.tenant, &payment))
     };
     restate(&shop, &payment).await.unwrap();
     let mut newer = payment.clone();
@@ -185,9 +178,7 @@ pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
     // The key stays when the refund moves on.
     let first = report(&shop, &first, RefundStatus::Completed, 4).await;
     let by_key = async |shop: &Shop, requester, key: &'static str| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_by_key(&tenant, requester, key));
-        found.unwrap()
+        ask!(shop.store.read, [shop], |tx| tx.refund_by_key(&shop.tenant, requester, key)).unwrap()
     };
     let made = |record| Some(MadeUnderKey { record, fingerprint: Some(vec![9; 32]) });
     assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-1").await, made(first.clone()));
@@ -208,8 +199,7 @@ pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(da
     let context = merchant.context();
     let tenant = Tenant { merchant_id: merchant.id.clone(), livemode: false };
     let store = plain.store.clone();
-    let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
-    inserted.unwrap();
+    ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
     let lively = Shop { store: store.clone(), tenant, context };
     let live = Shop { tenant: Tenant { livemode: true, ..lively.tenant.clone() }, ..lively.clone() };
     let mut asked = Vec::new();
@@ -222,9 +212,7 @@ pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(da
     let moved = report(&lively, &asked[1], RefundStatus::Processing, 5).await;
     report(&lively, &asked[2], RefundStatus::Completed, 5).await;
     let moving = async |after: Option<RefundId>, limit: i64| -> Vec<(Tenant, Refund)> {
-        let moving: Result<_, StoreError> =
-            job!(store.read_list, tx => tx.refunds_moving_by_themselves(after.as_ref(), limit));
-        moving.unwrap()
+        ask!(store.read_list, |tx| tx.refunds_moving_by_themselves(after.as_ref(), limit)).unwrap()
     };
     let expected = [(lively.tenant.clone(), asked[0].clone()), (lively.tenant.clone(), moved)];
     assert_eq!(moving(None, 9).await, expected);
