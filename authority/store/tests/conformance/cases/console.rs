@@ -1,31 +1,16 @@
 //! What the operator's console asks: sessions, search, the story of an order, endpoints in trouble (contract 20).
 
 use authority_domain::event::change::Change;
-use authority_domain::id::{AttemptId, DeliveryId, EventId, KeyId, RecoveryId, ShipmentId};
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::id::{AttemptId, DeliveryId, EventId, RecoveryId, ShipmentId};
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::time::Timestamp;
-use authority_store::tx::{
-    ConsoleSession, HourFigures, MatchedName, NamedRecord, OperatorKeyRecord, SettledAs,
-};
+use authority_store::tx::{ConsoleSession, HourFigures, MatchedName, NamedRecord, SettledAs};
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{at, dice, noon, operator_key, settlement};
 use super::shop::Shop;
 use super::{Database, ask};
-
-fn key() -> OperatorKeyRecord {
-    OperatorKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        hash: [7; 32],
-        name: "night".to_owned(),
-        display: "svc_op_ab12…".to_owned(),
-        scopes: vec![OperatorScope::OperatorRead],
-        revoked_at: None,
-        created_at: noon(),
-    }
-}
 
 async fn session(store: &Store, hash: [u8; 32]) -> Option<(ConsoleSession, Option<Timestamp>)> {
     ask!(store.read, |tx| tx.console_session(&hash)).unwrap().map(|(session, key)| (session, key.revoked_at))
@@ -34,7 +19,7 @@ async fn session(store: &Store, hash: [u8; 32]) -> Option<(ConsoleSession, Optio
 pub(crate) async fn a_session_is_there_until_it_is_ended(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
-    let (key, other) = (key(), [9; 32]);
+    let (key, other) = (operator_key(7), [9; 32]);
     let begun = |hash, s| ConsoleSession { hash, key_id: key.id.clone(), created_at: at(s), used_at: at(s) };
     let (first, second) = (begun([1; 32], 0), begun([2; 32], 10));
     let sessions = [first.clone(), second.clone()];

@@ -1,19 +1,18 @@
 //! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::id::{EndpointId, EventId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
-use authority_store::shards::Shard;
-use authority_store::tx::{NewDelivery, SettledAs, Trigger, Tx};
+use authority_store::tx::{SettledAs, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::dispatcher::{Counter, FRESH, claimed, moment, sequence};
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{at, noon, settlement};
 use super::held::{hold, submit};
 use super::shop::{Shop, cause};
 use super::{Database, ask};
@@ -209,19 +208,8 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Dat
 }
 
 async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
-    let again = NewDelivery {
-        id: DeliveryId::generate(noon(), &mut dice()),
-        event_shard: Shard::of(&shop.tenant.merchant_id),
-        event_id,
-        event_type: "checkout.created",
-        sequence: 1,
-        endpoint_id: endpoint.clone(),
-        trigger: Trigger::Replay,
-    };
-    ask!(shop.store.write, [shop], |tx| {
-        tx.deliveries_insert(&shop.tenant, std::slice::from_ref(&again), noon())
-    })
-    .unwrap();
+    let again = [shop.replay_of(&event_id, 1, endpoint, noon())];
+    ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &again, noon())).unwrap();
 }
 
 fn has_dispatch(tx: &mut Tx) -> BoxFuture<'_, Result<bool, StoreError>> {

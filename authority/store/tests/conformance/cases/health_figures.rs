@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
 use authority_domain::delivery::integration_health::EndpointFigures;
-use authority_domain::id::{AlertId, DeliveryId, EndpointId};
+use authority_domain::id::{AlertId, EndpointId};
 use authority_domain::time::Timestamp;
-use authority_store::shards::Shard;
-use authority_store::tx::{NewDelivery, SettledAs, Trigger};
+use authority_store::tx::SettledAs;
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;
@@ -167,15 +166,7 @@ pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(data
         ask!(shop.store.write, [id], |tx| tx.alert_close_delivered(&id, at(since), at(100))).unwrap();
     };
     let arrive = async |event: &authority_domain::event::NewEvent, token: &'static str| {
-        let again = NewDelivery {
-            id: DeliveryId::generate(at(70), &mut dice()),
-            event_shard: Shard::of(&shop.tenant.merchant_id),
-            event_id: event.id.clone(),
-            event_type: "checkout.created",
-            sequence: event.sequence,
-            endpoint_id: id.clone(),
-            trigger: Trigger::Replay,
-        };
+        let again = shop.replay_of(&event.id, event.sequence, &id, at(70));
         ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &[again], at(70))).unwrap();
         let leased = shop.lease(token, at(70), 9, 9).await;
         assert_eq!(shop.settle(vec![settlement(&leased[0], token, SettledAs::Succeeded)]).await, 1);

@@ -5,8 +5,7 @@ use authority_domain::delivery::DeliveryStatus;
 use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_store::shards::Shard;
-use authority_store::tx::{EventHead, NewDelivery, SettledAs, Trigger};
+use authority_store::tx::{EventHead, SettledAs, Trigger};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
@@ -33,16 +32,8 @@ async fn places(shop: &Shop, endpoint: &EndpointId, filter: DeliveryFilter) -> V
 
 /// Sends an event to an endpoint once more.
 async fn replay(shop: &Shop, event: &Delivery, sequence: i64) -> DeliveryId {
-    let id = DeliveryId::generate(at(500), &mut dice());
-    let new = NewDelivery {
-        id: id.clone(),
-        event_shard: Shard::of(&shop.tenant.merchant_id),
-        event_id: event.event_id.clone(),
-        event_type: "checkout.created",
-        sequence,
-        endpoint_id: event.endpoint_id.clone(),
-        trigger: Trigger::Replay,
-    };
+    let new = shop.replay_of(&event.event_id, sequence, &event.endpoint_id, at(500));
+    let id = new.id.clone();
     ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &[new], at(500))).unwrap();
     id
 }

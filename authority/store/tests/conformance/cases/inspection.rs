@@ -3,11 +3,10 @@
 
 use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus};
 use authority_domain::id::{EndpointId, KeyId};
-use authority_domain::merchant::scope::OperatorScope;
-use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption};
+use authority_store::tx::{KeyScope, OperatorKeyRecord, SealedOption};
 use authority_store::{Inspection, StoreError};
 
-use super::fixtures::{at, dice, noon};
+use super::fixtures::{at, dice, kept_answer, noon, operator_key};
 use super::shop::Shop;
 use super::{Database, ask};
 
@@ -109,16 +108,7 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dy
         ("c", r#"{"status":201,"body":null,"sealed":"BBBB"}"#),
     ];
     for (key, answer) in answers {
-        let record = IdempotencyRecord {
-            scope: KeyScope::Merchant(shop.tenant.clone()),
-            key: key.to_owned(),
-            fingerprint: [0; 32],
-            operation: "test",
-            answer: answer.to_owned(),
-            request_id: authority_domain::id::RequestId::generate(noon(), &mut dice()),
-            created_at: noon(),
-            expires_at: at(60),
-        };
+        let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), key, answer);
         ask!(store.write, |tx| tx.idempotency_insert(&record)).unwrap();
     }
     let (place, answer) = ask!(store.read, |tx| tx.sealed_answers(None, 1)).unwrap().remove(0);
@@ -136,15 +126,7 @@ pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
     let store = &shop.store;
     let ids: Vec<KeyId> = [1_u8, 2].map(|n| KeyId::generate(at(n.into()), &mut dice())).into();
     for (n, id) in ids.iter().enumerate() {
-        let record = OperatorKeyRecord {
-            id: id.clone(),
-            hash: [u8::try_from(n).unwrap(); 32],
-            name: format!("key {n}"),
-            display: "svc_op_ab12…".to_owned(),
-            scopes: OperatorScope::ALL.to_vec(),
-            revoked_at: None,
-            created_at: noon(),
-        };
+        let record = OperatorKeyRecord { id: id.clone(), ..operator_key(u8::try_from(n).unwrap()) };
         ask!(store.write, |tx| tx.operator_key_insert(&record)).unwrap();
     }
     for revoked in [true, false] {

@@ -4,11 +4,11 @@
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::tx::{IdempotencyRecord, KeyScope, SequenceRange};
+use authority_store::tx::{KeyScope, SequenceRange};
 
 use super::Database;
 use super::ask;
-use super::fixtures::{at, noon};
+use super::fixtures::{kept_answer, noon};
 use super::shop::{Sale, Shop};
 
 /// Everything a tenant can have, and who may not see it.
@@ -33,16 +33,7 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let committed = shop.commit_under(changes, shipment.id.as_str(), "k-1", [7; 32]).await.unwrap();
     let (events, deliveries) = (committed.events, committed.deliveries);
-    let record = IdempotencyRecord {
-        scope: KeyScope::Merchant(shop.tenant.clone()),
-        key: "k-1".into(),
-        fingerprint: [7; 32],
-        operation: "POST /x",
-        answer: "{}".into(),
-        request_id: authority_domain::id::RequestId::generate(noon(), &mut super::fixtures::dice()),
-        created_at: noon(),
-        expires_at: at(60),
-    };
+    let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), "k-1", "{}");
     ask!(shop.store.write, |tx| tx.idempotency_insert(&record)).unwrap();
 
     let [other, test] = strangers;

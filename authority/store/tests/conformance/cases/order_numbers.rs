@@ -9,7 +9,6 @@ use authority_store::tx::{FirstRead, Prefetch};
 
 use verify_core::catalog::EventType;
 
-use super::fixtures::noon;
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, ask};
@@ -96,12 +95,7 @@ async fn reserve(shop: Shop, end: Result<(), Refusal>) -> Result<OrderNumber, Re
 /// Takes the next order number, and has said before that it will.
 fn reserving_ahead(shop: &Shop) -> Pending<Result<OrderNumber, StoreError>> {
     let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
-    let ahead = Prefetch {
-        tenant: Some(tenant.clone()),
-        key: None,
-        reads: vec![FirstRead::OrderNumber],
-        now: noon(),
-    };
+    let ahead = Prefetch { reads: vec![FirstRead::OrderNumber], ..shop.ahead() };
     submit(async move { ask!(store.write_ahead(ahead), |tx| tx.order_number_reserve(&tenant, "ORD-")) })
 }
 

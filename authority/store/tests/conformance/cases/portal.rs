@@ -1,12 +1,12 @@
 //! Links to the merchant portal and the sessions that they become (contract 20).
 
-use authority_domain::id::{KeyId, PortalSessionId};
+use authority_domain::id::PortalSessionId;
 use authority_domain::merchant::portal_session::PortalSession;
-use authority_domain::merchant::scope::{OperatorScope, Scope};
-use authority_store::tx::{FoundPortalSession, OperatorKeyRecord};
+use authority_domain::merchant::scope::Scope;
+use authority_store::tx::FoundPortalSession;
 use authority_store::{Store, StoreError};
 
-use super::fixtures::{at, dice, noon};
+use super::fixtures::{at, dice, operator_key};
 use super::shop::Shop;
 use super::{Database, ask};
 
@@ -20,15 +20,7 @@ async fn open(store: &Store, link: [u8; 32], cookie: [u8; 32]) -> bool {
 
 /// A link of the shop, and another one that ends later, both made by one operator key.
 async fn two_links(shop: &Shop) -> [PortalSession; 2] {
-    let key = OperatorKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        hash: [7; 32],
-        name: "platform".to_owned(),
-        display: "svc_op_ab12…".to_owned(),
-        scopes: vec![OperatorScope::KeysWrite],
-        revoked_at: None,
-        created_at: noon(),
-    };
+    let key = operator_key(7);
     let link = |hash: u8, expires_s, return_url: Option<&str>| PortalSession {
         id: PortalSessionId::generate(at(i64::from(hash)), &mut dice()),
         hash: [hash; 32],

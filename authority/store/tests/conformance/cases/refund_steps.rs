@@ -67,12 +67,8 @@ pub(crate) async fn ask_under(
     let store = shop.store.clone();
     let under = key.map(|key| FirstRead::RefundUnderKey(shop.tenant.clone(), kind, key.to_owned()));
     let order = FirstRead::Order(shop.tenant.clone(), number.clone());
-    let ahead = Prefetch {
-        tenant: Some(shop.tenant.clone()),
-        key: None,
-        reads: [order].into_iter().chain(under).collect(),
-        now: at(s),
-    };
+    let reads = [order].into_iter().chain(under).collect();
+    let ahead = Prefetch { reads, now: at(s), ..shop.ahead() };
     ask!(store.write_ahead(ahead), |tx| async {
         let id = RefundId::generate(at(s), &mut dice());
         if let Some(key) = key {

@@ -1,27 +1,19 @@
 //! Idempotency records and keys: contract 1.2, 2.11, 2.15, 4.3.
 
-use authority_domain::id::{KeyId, RequestId};
-use authority_domain::merchant::scope::{OperatorScope, Scope};
+use authority_domain::merchant::scope::Scope;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch};
 
-use super::fixtures::{api_key, at, dice, noon};
+use super::fixtures::{api_key, at, kept_answer, noon, operator_key};
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
 use super::{Database, ask};
 
 fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyRecord {
-    IdempotencyRecord {
-        scope: scope.clone(),
-        key: "k-1".into(),
-        fingerprint: [answer.len().try_into().unwrap(); 32],
-        operation: "POST /x",
-        answer: answer.into(),
-        request_id: RequestId::generate(noon(), &mut dice()),
-        created_at,
-        expires_at: created_at.plus_ms(60_000),
-    }
+    let fingerprint = [answer.len().try_into().unwrap(); 32];
+    let expires_at = created_at.plus_ms(60_000);
+    IdempotencyRecord { fingerprint, created_at, expires_at, ..kept_answer(scope.clone(), "k-1", answer) }
 }
 
 pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) {
@@ -74,15 +66,7 @@ pub(crate) async fn keys_come_back_as_they_were(database: &dyn Database) {
     assert_eq!(merchant.id, shop.tenant.merchant_id);
     assert!(ask!(store.read, |tx| tx.api_key_by_hash(&[2; 32])).unwrap().is_none());
 
-    let operator = OperatorKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        hash: [3; 32],
-        name: "ops".into(),
-        display: "svc_op_ab12…".into(),
-        scopes: OperatorScope::ALL.to_vec(),
-        revoked_at: Some(at(1)),
-        created_at: noon(),
-    };
+    let operator = OperatorKeyRecord { revoked_at: Some(at(1)), ..operator_key(3) };
     ask!(store.write, [operator], |tx| tx.operator_key_insert(&operator)).unwrap();
     let found = ask!(store.read, |tx| tx.operator_key_by_hash(&[3; 32]));
     assert_eq!(format!("{:?}", found.unwrap().unwrap()), format!("{operator:?}"));
@@ -117,27 +101,13 @@ pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(databa
 /// Looks a key up, and keeps an answer under it when there is none.
 fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, StoreError>> {
     let (store, scope) = (shop.store.clone(), KeyScope::Merchant(shop.tenant.clone()));
-    let ahead = Prefetch {
-        tenant: Some(shop.tenant.clone()),
-        key: Some((scope.clone(), key.to_owned())),
-        reads: Vec::new(),
-        now: noon(),
-    };
+    let ahead = Prefetch { key: Some((scope.clone(), key.to_owned())), ..shop.ahead() };
     submit(async move {
         ask!(store.write_ahead(ahead), |tx| async {
             if let Some((_, answer)) = tx.idempotency_get(&scope, key, noon()).await? {
                 return Ok(Some(answer));
             }
-            let record = IdempotencyRecord {
-                scope,
-                key: key.to_owned(),
-                fingerprint: [7; 32],
-                operation: "checkouts.create",
-                answer: "{}".to_owned(),
-                request_id: RequestId::generate(noon(), &mut dice()),
-                created_at: noon(),
-                expires_at: noon().plus_ms(1_000),
-            };
+            let record = IdempotencyRecord { expires_at: at(1), ..kept_answer(scope, key, "{}") };
             tx.idempotency_insert(&record).await?;
             Ok(None)
         })

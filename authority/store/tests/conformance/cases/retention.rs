@@ -1,13 +1,12 @@
 //! Retention: contract 12 T3, 15.13.
 
-use authority_domain::id::{DeliveryId, EventId};
+use authority_domain::id::EventId;
 use authority_domain::tenant::Tenant;
 use authority_store::Store;
 use authority_store::commit::Audience;
-use authority_store::shards::Shard;
-use authority_store::tx::{NewDelivery, OldEvent, SettledAs, Trigger};
+use authority_store::tx::{OldEvent, SettledAs};
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
 use super::{Database, ask};
 
@@ -126,17 +125,7 @@ pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database:
     let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let event: EventId = shop.open_checkout().await.events[0].id.clone();
-    let again: Vec<NewDelivery> = (0..3)
-        .map(|_| NewDelivery {
-            id: DeliveryId::generate(noon(), &mut dice()),
-            event_shard: Shard::of(&shop.tenant.merchant_id),
-            event_id: event.clone(),
-            event_type: "checkout.created",
-            sequence: 1,
-            endpoint_id: id.clone(),
-            trigger: Trigger::Replay,
-        })
-        .collect();
+    let again: Vec<_> = (0..3).map(|_| shop.replay_of(&event, 1, &id, noon())).collect();
     let store = &shop.store;
     ask!(store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &again, noon())).unwrap();
     // All but the last replay end.

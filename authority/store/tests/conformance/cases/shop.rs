@@ -6,7 +6,7 @@ use authority_domain::checkout::Checkout;
 use authority_domain::endpoint::Endpoint;
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{EndpointId, RequestId, ShipmentId};
+use authority_domain::id::{DeliveryId, EndpointId, EventId, RequestId, ShipmentId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, ConfirmedBy, Order};
@@ -20,7 +20,10 @@ use authority_domain::time::Timestamp;
 use authority_domain::{payment, shipment};
 use authority_store::Store;
 use authority_store::commit::{Audience, Commit, Committed, commit_changes};
-use authority_store::tx::{Lease, LeasedDelivery, SealedSecret, Settlement, Tx};
+use authority_store::shards::Shard;
+use authority_store::tx::{
+    Lease, LeasedDelivery, NewDelivery, Prefetch, SealedSecret, Settlement, Trigger, Tx,
+};
 use verify_core::catalog::EventType;
 
 use super::fixtures::{at, checkout, dice, endpoint, merchant, new_payment, noon, reported};
@@ -109,6 +112,30 @@ impl Shop {
         let commit =
             Commit { tenant: &self.tenant, merchant: &self.context, changes, audience, cause: &cause(), now };
         commit_changes(tx, commit, &mut dice()).await
+    }
+
+    /// What a job of this merchant says beforehand that reads nothing first.
+    pub(crate) fn ahead(&self) -> Prefetch {
+        Prefetch { tenant: Some(self.tenant.clone()), key: None, reads: Vec::new(), now: noon() }
+    }
+
+    /// Another delivery of a checkout's first event, as a replay makes it; not stored yet.
+    pub(crate) fn replay_of(
+        &self,
+        event: &EventId,
+        sequence: i64,
+        endpoint: &EndpointId,
+        now: Timestamp,
+    ) -> NewDelivery {
+        NewDelivery {
+            id: DeliveryId::generate(now, &mut dice()),
+            event_shard: Shard::of(&self.tenant.merchant_id),
+            event_id: event.clone(),
+            event_type: "checkout.created",
+            sequence,
+            endpoint_id: endpoint.clone(),
+            trigger: Trigger::Replay,
+        }
     }
 
     /// A checkout that is not stored yet.

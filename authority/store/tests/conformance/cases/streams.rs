@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Committed};
-use authority_store::tx::{Prefetch, StreamRange};
+use authority_store::tx::StreamRange;
 use rand::RngExt;
 use serde_json::Value;
 
@@ -130,8 +130,7 @@ pub(crate) async fn every_merchant_and_mode_has_its_own(database: &dyn Database)
 /// Opens a checkout and says beforehand whose stream it is about.
 fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
     let (inside, change) = (shop.clone(), shop.opened().1);
-    let ahead = Prefetch { tenant: Some(shop.tenant.clone()), key: None, reads: Vec::new(), now: noon() };
-    let store = shop.store.clone();
+    let (store, ahead) = (shop.store.clone(), shop.ahead());
     submit(async move {
         ask!(store.write_ahead(ahead), |tx| inside.commit_in(tx, &[change], &Audience::Subscribers, noon()))
     })

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::id::RequestId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::{IdempotencyRecord, KeyScope, SettledAs};
+use authority_store::tx::{KeyScope, SettledAs};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use super::PostgresDatabase;
-use crate::cases::fixtures::{at, dice, noon, settlement};
+use crate::cases::fixtures::{at, kept_answer, noon, settlement};
 use crate::cases::shop::Shop;
 use crate::cases::{Database, ask};
 
@@ -151,17 +150,8 @@ async fn take_turns(database: PostgresDatabase) {
 async fn an_answer_that_is_replaced_while_others_are_purged_stays() {
     let database = PostgresDatabase::start().await;
     let shop = Shop::open(&database).await;
-    let (store, scope) = (&shop.store, KeyScope::Merchant(shop.tenant.clone()));
-    let record = IdempotencyRecord {
-        scope,
-        key: "k-1".to_owned(),
-        fingerprint: [7; 32],
-        operation: "POST /x",
-        answer: "first".to_owned(),
-        request_id: RequestId::generate(noon(), &mut dice()),
-        created_at: noon(),
-        expires_at: at(60),
-    };
+    let store = &shop.store;
+    let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), "k-1", "first");
     ask!(store.write, |tx| tx.idempotency_insert(&record)).unwrap();
     let mut replacing = database.connect().await;
     let later = format!("BEGIN; UPDATE idempotency SET expires_at = {}", at(200).as_ms());

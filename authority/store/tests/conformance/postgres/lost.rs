@@ -8,7 +8,7 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Committed};
 use authority_store::shards::Turns;
-use authority_store::tx::{Prefetch, Tx};
+use authority_store::tx::Tx;
 use futures_util::future::{FutureExt, join_all};
 
 use super::PostgresDatabase;
@@ -74,10 +74,9 @@ async fn a_batch_that_computes_for_long_is_split() {
     let store = database.open().await.unwrap();
     let shop = Shop::new(&store, "shop").await;
     let (open, holding) = hold(&shop).await;
-    let ahead = || Prefetch { tenant: Some(shop.tenant.clone()), key: None, reads: Vec::new(), now: noon() };
     let jobs = (0..3).map(|_| {
         let (inside, opened) = (shop.clone(), shop.opened().1);
-        store.write_ahead(ahead(), move |tx: &mut Tx| {
+        store.write_ahead(shop.ahead(), move |tx: &mut Tx| {
             Box::pin(async move {
                 let begun = Instant::now();
                 while begun.elapsed() < Duration::from_millis(350) {

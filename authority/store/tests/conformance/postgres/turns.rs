@@ -6,20 +6,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use authority_domain::endpoint::DisabledReason;
 use authority_domain::event::change::Change;
-use authority_domain::id::RequestId;
 use authority_domain::order::Order;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::commit::{Audience, Committed};
 use authority_store::shards::{ShardSet, Turns};
-use authority_store::tx::{IdempotencyRecord, KeyScope};
+use authority_store::tx::KeyScope;
 use authority_store::{Store, StoreError};
 use tokio::sync::{Barrier, mpsc, watch};
 use tokio::task::JoinHandle;
 use verify_core::catalog::EventType;
 
 use super::PostgresDatabase;
-use crate::cases::fixtures::{at, dice, noon};
+use crate::cases::fixtures::{at, kept_answer, noon};
 use crate::cases::partners::{connect, share};
 use crate::cases::shop::Shop;
 use crate::cases::{Database, ask};
@@ -154,17 +153,7 @@ async fn one_key_of_the_operator_on_two_shards_has_one_answer() {
                 if let Some((_, answer)) = known {
                     return Ok(format!("found {answer}"));
                 }
-                let record = IdempotencyRecord {
-                    scope: KeyScope::Operator,
-                    key: "once".to_owned(),
-                    fingerprint: [7; 32],
-                    operation: "payments.report",
-                    answer: "it".to_owned(),
-                    request_id: RequestId::generate(noon(), &mut dice()),
-                    created_at: noon(),
-                    expires_at: at(60),
-                };
-                tx.idempotency_insert(&record).await?;
+                tx.idempotency_insert(&kept_answer(KeyScope::Operator, "once", "it")).await?;
                 Ok("made it".to_owned())
             });
             answer.unwrap()
