@@ -71,13 +71,12 @@ impl Tx {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM deliveries WHERE id = ").push_bind(id.as_str());
         query.push(" AND ").push_tenant("", tenant);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(delivery).transpose()
+        query.read_optional_as(&mut self.conn, delivery).await
     }
 
     /// The attempts of a delivery, the first one first.
     pub async fn delivery_attempts(&mut self, tenant: &Tenant, id: &DeliveryId) -> Result<Vec<Attempt>> {
-        let rows = query(
+        query(
             "SELECT a.id, a.delivery_id, a.number, a.started_at, a.signed_timestamp, a.duration_ms, a.outcome, \
                  a.response_status, a.response_excerpt, a.retry_at \
              FROM attempts a JOIN deliveries d ON d.shard = a.shard AND d.id = a.delivery_id \
@@ -85,9 +84,7 @@ impl Tx {
         )
         .bind(id.as_str())
         .bind_tenant(tenant)
-        .read::<Row>(&mut self.conn)
-        .await?;
-        rows.iter().map(attempt).collect()
+        .read_as(&mut self.conn, attempt).await
     }
 
     /// The fields of an event that a replay needs.

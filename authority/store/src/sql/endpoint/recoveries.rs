@@ -81,8 +81,7 @@ impl Tx {
         let mut query = Query::new(SELECT);
         query.push("id = ").push_bind(id.as_str());
         query.push(" AND ").push_tenant("", tenant);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        Ok(row.as_ref().map(job).transpose()?.map(|job| job.recovery))
+        query.read_optional_as(&mut self.conn, |row| Ok(job(row)?.recovery)).await
     }
 
     /// Stops a recovery; false when it had ended already.
@@ -133,7 +132,7 @@ impl Tx {
             query.push(", ").push_bind(id.as_str()).push(")");
         }
         query.push(" ORDER BY endpoint_id, id LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(job).collect()
+        query.read_as(&mut self.conn, job).await
     }
 
     /// The recovery backlog of an endpoint, counted up to `limit`.

@@ -57,8 +57,7 @@ impl Tx {
     ) -> Result<Option<Checkpoint>> {
         let mut query = of_tenant(tenant);
         query.push(" AND stream = ").push_bind(stream.as_str()).push(" AND name = ").push_bind(name);
-        let row = query.about(&[]).read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(checkpoint).transpose()
+        query.about(&[]).read_optional_as(&mut self.conn, checkpoint).await
     }
 
     /// How many the tenant has, in both feeds.
@@ -93,8 +92,7 @@ impl Tx {
         query.push_some(" AND name = ", name);
         query.push_some(" AND created_sequence < ", before);
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((row.get("created_sequence")?, checkpoint(row)?))).collect()
+        query.read_as(&mut self.conn, |row| Ok((row.get("created_sequence")?, checkpoint(row)?))).await
     }
 }
 

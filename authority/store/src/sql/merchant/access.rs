@@ -32,9 +32,7 @@ impl Tx {
             .push(COLUMNS)
             .push(", m.body AS merchant FROM api_keys k JOIN merchants m ON m.id = k.merchant_id");
         query.push(" WHERE k.hash = ").push_bind(hash.as_slice());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some((record(&row)?, row.record("merchant")?)))
+        query.read_optional_as(&mut self.conn, |row| Ok((record(row)?, row.record("merchant")?))).await
     }
 
     /// Adds an operator key.
@@ -53,23 +51,19 @@ impl Tx {
 
     /// The operator key with this hash.
     pub async fn operator_key_by_hash(&mut self, hash: &[u8; 32]) -> Result<Option<OperatorKeyRecord>> {
-        let row = query(
+        query(
             "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys WHERE hash = $1",
         )
         .bind(hash.as_slice())
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        row.as_ref().map(operator_key).transpose()
+        .read_optional_as(&mut self.conn, operator_key).await
     }
 
     /// Every operator key, newest first; there are few.
     pub async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>> {
-        let rows = query(
+        query(
             "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys ORDER BY id DESC",
         )
-        .read::<Row>(&mut self.conn)
-        .await?;
-        rows.iter().map(operator_key).collect()
+        .read_as(&mut self.conn, operator_key).await
     }
 
     /// Ends an operator key; false when there is none to end.

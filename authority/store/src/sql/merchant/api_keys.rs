@@ -40,7 +40,7 @@ impl Tx {
     pub async fn api_key_get(&mut self, id: &KeyId) -> Result<Option<ApiKeyRecord>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.id = ").push_bind(id.as_str());
-        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(record).transpose()
+        query.read_optional_as(&mut self.conn, record).await
     }
 
     /// Up to `limit` keys of the merchant before the one with the id `before`, newest first.
@@ -54,7 +54,7 @@ impl Tx {
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.merchant_id = ").push_bind(merchant.as_str());
         query.push_some(" AND k.id < ", before);
         query.push(" ORDER BY k.id DESC LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(record).collect()
+        query.read_as(&mut self.conn, record).await
     }
 
     /// Writes the end of a key: `expires_at`, `revoked_at`, `replaced_by`. No other field of it ever changes.

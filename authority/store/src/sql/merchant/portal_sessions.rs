@@ -50,20 +50,20 @@ impl Tx {
 
     /// The link or session with this hash.
     pub async fn portal_session(&mut self, hash: &[u8; 32]) -> Result<Option<FoundPortalSession>> {
-        let row = query(
+        query(
             "SELECT s.id, s.merchant_id, s.livemode, s.scopes, s.key_id, s.return_url, s.created_at, s.opened_at, \
                  s.expires_at, k.revoked_at, m.body AS merchant FROM portal_sessions s \
              JOIN operator_keys k ON k.id = s.key_id JOIN merchants m ON m.id = s.merchant_id WHERE s.hash = $1",
         )
         .bind(hash.as_slice())
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(FoundPortalSession {
-            session: session(&row, *hash)?,
-            merchant: row.record("merchant")?,
-            key_revoked_at: row.optional_time("revoked_at")?,
-        }))
+        .read_optional_as(&mut self.conn, |row| {
+            Ok(FoundPortalSession {
+                session: session(row, *hash)?,
+                merchant: row.record("merchant")?,
+                key_revoked_at: row.optional_time("revoked_at")?,
+            })
+        })
+        .await
     }
 
     /// Makes a session of a link that nobody has opened: from now on `cookie` finds it, and `link` nothing. False when

@@ -99,21 +99,19 @@ impl Tx {
             _ => &mut query,
         };
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(alert).collect()
+        query.read_as(&mut self.conn, alert).await
     }
 
     /// The open alerts, oldest first, at most `limit`.
     pub async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>> {
-        let rows = query(
+        query(
             "SELECT id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at FROM alerts \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND closed_at IS NULL \
              ORDER BY first_seen_at, id LIMIT $4",
         )
         .bind_tenant(&owner(tenant))
         .bind(limit)
-        .read::<Row>(&mut self.conn)
-        .await?;
-        rows.iter().map(alert).collect()
+        .read_as(&mut self.conn, alert).await
     }
 
     /// Closes the alerts of these codes about these endpoints, for all owners.

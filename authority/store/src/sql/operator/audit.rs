@@ -87,8 +87,7 @@ impl Tx {
         query.push_some(" AND at >= ", filter.created_from.map(Timestamp::as_ms));
         query.push_some(" AND at < ", filter.created_to.map(Timestamp::as_ms));
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(entry).collect()
+        query.read_as(&mut self.conn, entry).await
     }
 }
 

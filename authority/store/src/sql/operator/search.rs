@@ -147,8 +147,7 @@ impl Tx {
             .push_shards("", self.conn.shards())
             .push(" AND id = ")
             .push_bind(id);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
+        query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.get("body")?))).await
     }
 
     /// Whose record this is, and the number of the order that it is about.

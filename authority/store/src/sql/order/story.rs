@@ -83,7 +83,7 @@ impl Tx {
         query.push(
             ") AS d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id ORDER BY d.created_at DESC, d.id DESC",
         );
-        query.read::<Row>(&mut self.conn).await?.iter().map(found).collect()
+        query.read_as(&mut self.conn, found).await
     }
 
     /// Up to `limit` attempts of these deliveries of a tenant's events, newest first.
@@ -104,7 +104,7 @@ impl Tx {
         query.push_shards("", with_operator(tenant));
         query.push_in("delivery_id", &deliveries);
         query.push(" ORDER BY started_at DESC, id DESC LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
+        query.read_as(&mut self.conn, attempt).await
     }
 
     /// What happened and was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which
@@ -130,8 +130,7 @@ impl Tx {
             None => query.push("IN (").push_list([EVENTS, SHARD]).push(")"),
         };
         query.push(" GROUP BY since / 3600000 ORDER BY hour");
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        let read = |row: &Row| -> Result<HourFigures> {
+        let figures = |row: &Row| {
             let hour: i64 = row.get("hour")?;
             Ok(HourFigures {
                 since: Timestamp::from_ms(hour * HOUR_MS),
@@ -141,6 +140,6 @@ impl Tx {
                 failed_deliveries: row.get("failed_deliveries")?,
             })
         };
-        rows.iter().map(read).collect()
+        query.read_as(&mut self.conn, figures).await
     }
 }

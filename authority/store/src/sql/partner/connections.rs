@@ -59,7 +59,7 @@ impl Tx {
         query.push(" AND c.livemode = ").push_bind(tenant.livemode);
         query.push(" AND (c.inviter_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" OR c.partner_id = ").push_bind(tenant.merchant_id.as_str()).push(")");
-        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(connection).transpose()
+        query.read_optional_as(&mut self.conn, connection).await
     }
 
     /// The connection that was made with the code of this hash, in the mode, if its inviter may act.
@@ -71,7 +71,7 @@ impl Tx {
         let mut query = selected();
         query.push(" WHERE c.invite_hash = ").push_bind(invite_hash.as_slice());
         query.push(" AND c.livemode = ").push_bind(livemode).push(" AND i.status = 'active'");
-        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(connection).transpose()
+        query.read_optional_as(&mut self.conn, connection).await
     }
 
     /// The active connection of two merchants, no matter which of them invited.
@@ -114,8 +114,7 @@ impl Tx {
         query.push_some(" AND s.position < ", before);
         push_filter(&mut query, tenant, filter, now);
         query.push(" ORDER BY s.position DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((row.get("position")?, connection(row)?))).collect()
+        query.read_as(&mut self.conn, |row| Ok((row.get("position")?, connection(row)?))).await
     }
 
     /// Writes the version of a connection that was accepted.
@@ -199,7 +198,7 @@ impl Tx {
     pub async fn connections_to_end(&mut self, limit: i64) -> Result<Vec<PartnerConnection>> {
         let mut query = selected();
         query.push(" WHERE c.shares_to_end ORDER BY c.id LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(connection).collect()
+        query.read_as(&mut self.conn, connection).await
     }
 
     /// Notes that all shares of an ended connection have their last events.

@@ -97,8 +97,7 @@ impl Tx {
         query.push(" AND s.id = ").push_bind(id.as_str());
         query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(share).transpose()
+        query.read_optional_as(&mut self.conn, share).await
     }
 
     /// The active share of an order on a connection.
@@ -163,8 +162,7 @@ impl Tx {
             query.push(", ").push_bind(order.as_str().to_owned());
         }
         query.push(")").push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
-        let rows = query.about(&[]).read::<Row>(&mut self.conn).await?;
-        rows.iter().map(share).collect()
+        query.about(&[]).read_as(&mut self.conn, share).await
     }
 
     /// Up to `limit` shares of an ended connection whose rows are not updated yet, each with the time when it ended.
@@ -177,8 +175,11 @@ impl Tx {
         query.push(COLUMNS).push(" FROM ").push(TABLE).push(JOINS);
         query.push(" WHERE s.connection_id = ").push_bind(connection.as_str());
         query.push(" AND s.status = 'active' AND c.status = 'revoked' ORDER BY s.id LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))))).collect()
+        query
+            .read_as(&mut self.conn, |row| {
+                Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))))
+            })
+            .await
     }
 
     /// The last event of this share in the partner's stream that shows the order, as stored bytes.
