@@ -71,11 +71,7 @@ impl Tx {
         .read(&mut self.conn)
         .await?;
         let mut query = Query::new("SELECT body FROM refunds WHERE ");
-        query.push_tenant("", tenant).push(" AND payment_id IN (NULL");
-        for (id, _) in &rows {
-            query.push(", ").push_bind(id);
-        }
-        query.push(")");
+        query.push_tenant("", tenant).push(" AND payment_id").push_among(rows.iter().map(|(id, _)| id));
         let bodies: Vec<String> = query.read(&mut self.conn).await?;
         let refunds: Vec<Refund> = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
         let facts = |(_, body): &(String, String)| {
@@ -155,9 +151,6 @@ async fn references(
 }
 
 fn of_orders(query: &mut Query<'_>, tenant: &Tenant, orders: &[&str]) {
-    query.push(" WHERE ").push_tenant("", tenant).push(" AND order_number IN (NULL");
-    for order in orders {
-        query.push(", ").push_bind((*order).to_owned());
-    }
-    query.push(")");
+    query.push(" WHERE ").push_tenant("", tenant).push(" AND order_number");
+    query.push_among(orders.iter().map(|order| (*order).to_owned()));
 }

@@ -36,11 +36,8 @@ impl Tx {
         );
         query.push_shards("s.", ShardSet::ALL).push(" AND s.partner_id = ");
         query.push_bind(tenant.merchant_id.as_str().to_owned());
-        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.id IN (NULL");
-        for id in ids {
-            query.push(", ").push_bind((*id).to_owned());
-        }
-        query.push(")");
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.id");
+        query.push_among(ids.iter().copied());
         query.read_as(&mut self.conn, share).await
     }
 }

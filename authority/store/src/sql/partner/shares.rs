@@ -157,11 +157,9 @@ impl Tx {
         let mut query = selected(COLUMNS);
         query.push(" WHERE ").push_shard("s.", Shard::of(&tenant.merchant_id));
         query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
-        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number IN (NULL");
-        for order in orders {
-            query.push(", ").push_bind(order.as_str().to_owned());
-        }
-        query.push(")").push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number");
+        query.push_among(orders.iter().map(|order| order.as_str().to_owned()));
+        query.push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
         query.about(&[]).read_as(&mut self.conn, share).await
     }
 
