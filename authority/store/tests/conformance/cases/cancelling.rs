@@ -106,8 +106,8 @@ pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: 
     }
     // One of each is in flight.
     shop.lease("a", noon(), 3, 1).await;
-    let (store, id) = (&shop.store, deleted.clone());
-    ask!(store.write, [shop], |tx| tx.endpoint_delete(&shop.tenant, &id, 1, noon())).unwrap();
+    let store = &shop.store;
+    ask!(store.write, [shop, deleted], |tx| tx.endpoint_delete(&shop.tenant, &deleted, 1, noon())).unwrap();
     let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{disabled}'");
     database.execute(&sql).await.unwrap();
     let sweep =

@@ -1,10 +1,9 @@
 //! Marks of change: what makes them different, and what does not (contract 20).
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::id::AlertId;
+use authority_domain::alert::AlertCode;
 use authority_store::tx::{SettledAs, Stretch};
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{alert, at, noon, settlement};
 use super::recoveries::begin;
 use super::shop::Shop;
 use super::{Database, ask};
@@ -66,13 +65,7 @@ pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(database: &d
     let leased = shop.lease("a", noon(), 9, 9).await;
     shop.settle(vec![settlement(&leased[0], "a", SettledAs::Succeeded)]).await;
     note(&mut seen).await;
-    let alert = NewAlert {
-        id: AlertId::generate(at(1), &mut dice()),
-        code: AlertCode::EndpointFailing,
-        severity: Severity::Warning,
-        subject: "we_x".to_owned(),
-        message: String::new(),
-    };
+    let alert = alert(AlertCode::EndpointFailing, "we_x", 1);
     for _ in 0..2 {
         ask!(store.write, [alert], |tx| tx.alert_raise(None, &alert, at(1))).unwrap();
         note(&mut seen).await;

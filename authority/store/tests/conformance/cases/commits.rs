@@ -28,12 +28,11 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn
     let sale = shop.sell().await;
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 6]);
     // The rows are the last versions of the records, the events all of them.
-    let (store, number) = (&shop.store, sale.order.order_number.clone());
-    let order = ask!(store.read, [shop], |tx| tx.order_get(&shop.tenant, &number));
+    let store = &shop.store;
+    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
     assert_eq!(order.unwrap(), Some(sale.order.clone()));
     assert_eq!(sale.order.resource_version, 2);
-    let id = sale.payment.id.clone();
-    let payment = ask!(store.read, [shop], |tx| tx.payment_get(&shop.tenant, &id));
+    let payment = ask!(store.read, [shop, sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
     assert_eq!(payment.unwrap(), Some(sale.payment.clone()));
 
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
@@ -211,10 +210,8 @@ pub(crate) async fn records_of_different_kinds_may_share_a_name(database: &dyn D
     let sale = shop.sell_as(|payment| OrderNumber::parse(payment.id.as_str()).unwrap()).await;
     assert_eq!(sale.order.order_number.as_str(), sale.payment.id.as_str());
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 0]);
-    let (store, number) = (&shop.store, sale.order.order_number.clone());
-    let order = ask!(store.read, [shop], |tx| tx.order_get(&shop.tenant, &number));
-    assert_eq!(order.unwrap(), Some(sale.order));
-    let id = sale.payment.id.clone();
-    let payment = ask!(store.read, [shop], |tx| tx.payment_get(&shop.tenant, &id));
-    assert_eq!(payment.unwrap(), Some(sale.payment));
+    let store = &shop.store;
+    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
+    let payment = ask!(store.read, [shop, sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
+    assert_eq!((order.unwrap(), payment.unwrap()), (Some(sale.order), Some(sale.payment)));
 }

@@ -102,9 +102,8 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     let endpoint = shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     shop.open_checkout().await;
-    let tenant = shop.tenant.clone();
     let about = async |records: Vec<String>, before: Option<i64>, limit| {
-        ask!(store.read, [tenant], |tx| tx.events_about(&tenant, &records, before, limit)).unwrap()
+        ask!(store.read, [shop], |tx| tx.events_about(&shop.tenant, &records, before, limit)).unwrap()
     };
     let records = vec![sale.order.order_number.to_string(), sale.payment.id.to_string()];
     let events = about(records.clone(), None, 99).await;

@@ -1,5 +1,6 @@
 //! What the schema itself refuses: contract 12 T6, I3, I5, I12.
 
+use authority_domain::event::change::Record;
 use authority_store::tx::{KnownMessage, MadeUnderKey, MessageId, ProcessorMessage};
 use authority_store::{Constraint, StoreError};
 
@@ -104,7 +105,7 @@ pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
     let sale = shop.sell().await;
     let (first, changes) = shop.parcel(&sale.order, &[], None);
     let Some(order) = changes.iter().find_map(|change| match &change.record {
-        authority_domain::event::change::Record::Order(order) => Some((**order).clone()),
+        Record::Order(order) => Some((**order).clone()),
         _ => None,
     }) else {
         panic!("shipping changes the order")
@@ -128,9 +129,7 @@ pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], Some("T-1"));
-    let Some(authority_domain::event::change::Record::Order(order)) =
-        changes.last().map(|change| change.record.clone())
-    else {
+    let Some(Record::Order(order)) = changes.last().map(|change| change.record.clone()) else {
         panic!("shipping changes the order")
     };
     shop.commit(changes).await.unwrap();

@@ -1,8 +1,9 @@
 //! What the scheduler looks for: checkouts and orders whose time is over, of all tenants, a batch at a time; and the
 //! operator's alerts.
 
-use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
+use authority_domain::alert::{Alert, AlertCode, AlertStatus};
 use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::AlertId;
 use authority_domain::list_filter::AlertFilter;
 use authority_domain::merchant::{Merchant, Settings};
@@ -19,7 +20,7 @@ use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice, merchant, noon};
+use super::fixtures::{alert, at, dice, merchant, noon};
 use super::shop::Shop;
 use super::{Database, ask};
 
@@ -46,10 +47,7 @@ pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database
         for minute in [30, 10, 10, 20] {
             let (mut checkout, _) = shop.opened();
             checkout.expires_at = at(60 * minute);
-            let mut changes = vec![authority_domain::event::change::Change::checkout(
-                EventType::CheckoutCreated,
-                &checkout,
-            )];
+            let mut changes = vec![Change::checkout(EventType::CheckoutCreated, &checkout)];
             if minute == 20 && n == 1 {
                 let ended =
                     checkout::flow::end(checkout.clone(), None, CheckoutEnd::Cancelled, noon()).unwrap();
@@ -194,9 +192,7 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Datab
     let (checkout, opened) = shop.opened();
     let new = super::fixtures::new_payment(&checkout);
     let created = payment::flow::start(&checkout, false, new, noon()).unwrap();
-    let authority_domain::event::change::Record::Payment(payment) = created.record.clone() else {
-        panic!("a payment")
-    };
+    let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
     shop.commit(vec![opened, created]).await.unwrap();
     let open = async || {
         ask!(shop.store.read, [shop, checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id)).unwrap()
@@ -213,13 +209,7 @@ pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) 
     let shop = Shop::open(database).await;
     let store = &shop.store;
     let raise = async |owner: Option<Tenant>, subject: &str, s: i64| {
-        let alert = NewAlert {
-            id: AlertId::generate(at(s), &mut dice()),
-            code: AlertCode::ReportRefused,
-            severity: Severity::Warning,
-            subject: subject.to_owned(),
-            message: format!("seen at {s}"),
-        };
+        let alert = alert(AlertCode::ReportRefused, subject, s);
         ask!(store.write, |tx| tx.alert_raise(owner.as_ref(), &alert, at(s))).unwrap();
     };
     let open = async |owner: Option<Tenant>| -> Vec<Alert> {

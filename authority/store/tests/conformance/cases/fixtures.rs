@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use authority_domain::alert::{AlertCode, NewAlert, Severity};
 use authority_domain::checkout::{Checkout, CheckoutRequest};
 use authority_domain::endpoint::EndpointRequest;
 use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
-use authority_domain::id::{AttemptId, EndpointId, KeyId, MerchantId, PaymentId, RequestId};
+use authority_domain::id::{AlertId, AttemptId, EndpointId, KeyId, MerchantId, PaymentId, RequestId};
 use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_domain::merchant::{Merchant, MerchantRequest};
@@ -66,6 +67,17 @@ pub(crate) fn operator_key(hash: u8) -> OperatorKeyRecord {
         scopes: OperatorScope::ALL.to_vec(),
         revoked_at: None,
         created_at: noon(),
+    }
+}
+
+/// An alert about something that was seen `s` seconds after noon.
+pub(crate) fn alert(code: AlertCode, subject: &str, s: i64) -> NewAlert {
+    NewAlert {
+        id: AlertId::generate(at(s), &mut dice()),
+        code,
+        severity: Severity::Warning,
+        subject: subject.to_owned(),
+        message: format!("seen at {s}"),
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::alert::{Alert, AlertCode};
 use authority_domain::delivery::integration_health::EndpointFigures;
-use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use authority_store::tx::SettledAs;
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{alert, at, noon, settlement};
 use super::shop::Shop;
 use super::{Database, ask};
 
@@ -88,13 +88,7 @@ pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(databa
 }
 
 async fn raise(shop: &Shop, code: AlertCode, subject: &EndpointId, s: i64) {
-    let alert = NewAlert {
-        id: AlertId::generate(at(s), &mut dice()),
-        code,
-        severity: Severity::Warning,
-        subject: subject.to_string(),
-        message: format!("seen at {s}"),
-    };
+    let alert = alert(code, subject.as_str(), s);
     ask!(shop.store.write, [shop], |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(s))).unwrap();
 }
 

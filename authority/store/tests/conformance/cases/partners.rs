@@ -224,10 +224,9 @@ pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Data
     end(&other, &connection, at(9)).await;
     assert_eq!(seen(&other).await, []);
     let of_orders = async || {
-        let (store, tenant) = (&acme.store, acme.tenant.clone());
-        let numbers: Vec<_> = made.iter().map(|share| share.order_number.clone()).collect();
-        ask!(store.read, |tx| async move {
-            tx.shares_of_orders(&tenant, &numbers.iter().collect::<Vec<_>>()).await
+        ask!(acme.store.read, [acme, made], |tx| async {
+            let numbers: Vec<_> = made.iter().map(|share| &share.order_number).collect();
+            tx.shares_of_orders(&acme.tenant, &numbers).await
         })
         .unwrap()
     };

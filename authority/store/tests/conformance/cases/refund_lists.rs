@@ -7,9 +7,10 @@ use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter, RefundFilt
 use authority_domain::payment::Payment;
 use authority_domain::payment::PaymentStatus;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
+use verify_core::catalog::EventType;
 
 use super::fixtures::{at, dice};
-use super::refund_steps::{ask, payment_now, report};
+use super::refund_steps::{payment_now, report, request};
 use super::shop::Shop;
 use super::{Database, ask};
 
@@ -17,9 +18,9 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let (one, two) = (shop.sell().await, shop.sell().await);
-    let a = ask(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
-    let b = ask(&shop, &two.order.order_number, 20, RequesterType::ApiKey, 2).await;
-    let c = ask(&shop, &one.order.order_number, 30, RequesterType::ApiKey, 3).await;
+    let a = request(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
+    let b = request(&shop, &two.order.order_number, 20, RequesterType::ApiKey, 2).await;
+    let c = request(&shop, &one.order.order_number, 30, RequesterType::ApiKey, 3).await;
     let c = report(&shop, &c, RefundStatus::Completed, 4).await;
 
     let refunds = async |shop: &Shop, filter: RefundFilter, before: Option<i64>, limit: i64| {
@@ -80,8 +81,8 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
         let body = ask!(shop.store.read, [stranger, a], |tx| tx.refund_body(&stranger.tenant, &a.id));
         assert_eq!(body.unwrap(), None);
         stranger
-            .commit(vec![authority_domain::event::change::Change::refund(
-                verify_core::EventType::RefundProcessing,
+            .commit(vec![Change::refund(
+                EventType::RefundProcessing,
                 &Refund { resource_version: 2, livemode: stranger.tenant.livemode, ..a.clone() },
             )])
             .await
@@ -93,9 +94,9 @@ pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn D
     let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let (mine, theirs) = (shop.sell().await, other.sell().await);
-    let a = ask(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
-    let b = ask(&other, &theirs.order.order_number, 2, RequesterType::Operator, 2).await;
-    let c = ask(&shop, &mine.order.order_number, 3, RequesterType::ApiKey, 3).await;
+    let a = request(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
+    let b = request(&other, &theirs.order.order_number, 2, RequesterType::Operator, 2).await;
+    let c = request(&shop, &mine.order.order_number, 3, RequesterType::ApiKey, 3).await;
     let a = report(&shop, &a, RefundStatus::Processing, 4).await;
     let list = async |status: &'static [RefundStatus], before: Option<&RefundId>, limit: i64| {
         let before = before.map(RefundId::to_string);
@@ -127,7 +128,7 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
         let payment = shop.sell().await.payment;
         let version = payment.resource_version + 1;
         let payment = Payment { late: true, resource_version: version, ..payment };
-        let told = Change::payment(verify_core::EventType::PaymentSucceeded, &payment);
+        let told = Change::payment(EventType::PaymentSucceeded, &payment);
         shop.commit(vec![told]).await.unwrap();
         late.push(payment);
     }
@@ -160,10 +161,10 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
 pub(crate) async fn a_refund_may_belong_to_no_order(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
-    let a = ask(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
+    let a = request(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
     let id = RefundId::generate(at(3), &mut dice());
     let orphan = Refund { id, order_number: None, resource_version: 1, ..a };
-    let told = Change::refund(verify_core::EventType::RefundRequested, &orphan);
+    let told = Change::refund(EventType::RefundRequested, &orphan);
     shop.commit(vec![told]).await.unwrap();
     let found = ask!(shop.store.read, [orphan], |tx| tx.refund_find(&orphan.id)).unwrap().unwrap();
     assert_eq!((found.refund, found.payment.id), (orphan, sale.payment.id));

@@ -35,18 +35,18 @@ async fn commit(tx: &mut Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Result<(
 }
 
 /// Asks for `amount` back, `s` seconds after noon, as the use case does.
-pub(crate) async fn ask(
+pub(crate) async fn request(
     shop: &Shop,
     number: &OrderNumber,
     amount: i64,
     kind: RequesterType,
     s: i64,
 ) -> Refund {
-    ask_under(shop, number, amount, kind, s, None).await.unwrap()
+    request_under(shop, number, amount, kind, s, None).await.unwrap()
 }
 
 /// The same with an idempotency key that the refund keeps; it says what it will read.
-pub(crate) async fn ask_under(
+pub(crate) async fn request_under(
     shop: &Shop,
     number: &OrderNumber,
     amount: i64,
@@ -87,9 +87,7 @@ pub(crate) async fn ask_under(
 
 /// Reports `status` on the refund.
 pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s: i64) -> Refund {
-    let shop = shop.clone();
-    let store = shop.store.clone();
-    let reported: Result<Refund, Refusal> = ask!(store.write, [refund], |tx| async {
+    let reported: Result<Refund, Refusal> = ask!(shop.store.write, [shop, refund], |tx| async {
         let standing = standing(tx, &shop, refund.order_number.as_ref().unwrap()).await?;
         let told = RefundReport { status, processor_reference: None, failure: None };
         let outcome = refund::flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
 use authority_domain::id::{PaymentId, RefundId};
 use authority_domain::order::Order;
 use authority_domain::order::number::OrderNumber;
@@ -11,10 +12,11 @@ use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::tx::MadeUnderKey;
+use verify_core::catalog::EventType;
 
 use super::fixtures::{at, dice};
 use super::held::{hold, submit};
-use super::refund_steps::{ask, ask_under, payment_now, report};
+use super::refund_steps::{payment_now, report, request, request_under};
 use super::shop::{Sale, Shop};
 use super::{Database, ask};
 
@@ -34,8 +36,8 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
         async || database.number("SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments").await;
     assert_eq!((reserved(&shop, number).await, column().await), (BTreeMap::new(), 0));
 
-    let first = ask(&shop, number, 100, RequesterType::ApiKey, 1).await;
-    let second = ask(&shop, number, 30, RequesterType::ApiKey, 2).await;
+    let first = request(&shop, number, 100, RequesterType::ApiKey, 1).await;
+    let second = request(&shop, number, 30, RequesterType::ApiKey, 2).await;
     assert_eq!(reserved(&shop, number).await, BTreeMap::from([(id.clone(), 130)]));
     let payment = payment_now(&shop, id).await;
     assert_eq!((payment.amount_refund_pending, payment.amount_refunded), (130, 0));
@@ -68,7 +70,9 @@ pub(crate) async fn requests_that_wait_together_never_use_the_same_money(databas
     let (sale, other, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     let asking = |sale: &Sale, amount, key: &'static str| {
         let (shop, number) = (shop.clone(), sale.order.order_number.clone());
-        submit(async move { ask_under(&shop, &number, amount, RequesterType::ApiKey, 1, Some(key)).await })
+        submit(
+            async move { request_under(&shop, &number, amount, RequesterType::ApiKey, 1, Some(key)).await },
+        )
     };
     let (open, holding) = hold(&shop.store).await;
     let first = asking(&sale, 5000, "k-1");
@@ -99,13 +103,11 @@ pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Databa
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
-    let made = ask(&shop, number, 5000, RequesterType::ApiKey, 1).await;
+    let made = request(&shop, number, 5000, RequesterType::ApiKey, 1).await;
     let mut more = made.clone();
     more.id = RefundId::generate(at(2), &mut dice());
     more.amount = 101;
-    let change = |refund: &Refund| {
-        vec![authority_domain::event::change::Change::refund(verify_core::EventType::RefundRequested, refund)]
-    };
+    let change = |refund: &Refund| vec![Change::refund(EventType::RefundRequested, refund)];
     shop.commit(change(&more)).await.unwrap_err();
     assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 1);
     for sql in [
@@ -130,7 +132,7 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let sale = shop.sell().await;
-    ask(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
+    request(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
     let payment = payment_now(&shop, &sale.payment.id).await;
     let restate = async |shop: &Shop, payment: &Payment| {
         ask!(shop.store.write, [shop, payment], |tx| tx.payment_restate(&shop.tenant, &payment))
@@ -150,10 +152,7 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     }
     // The same holds for its next version.
     newer.amount_refund_pending = 0;
-    let change = vec![authority_domain::event::change::Change::payment(
-        verify_core::EventType::PaymentRefunded,
-        &newer,
-    )];
+    let change = vec![Change::payment(EventType::PaymentRefunded, &newer)];
     shop.commit(change).await.unwrap_err();
     assert_eq!(payment_now(&shop, &payment.id).await, payment);
 }
@@ -162,17 +161,16 @@ pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
-    let ask = async |amount, requester| {
-        ask_under(&shop, number, amount, requester, amount, Some("k-1")).await.unwrap()
+    let request = async |amount, requester| {
+        request_under(&shop, number, amount, requester, amount, Some("k-1")).await.unwrap()
     };
-    let first = ask(1, RequesterType::ApiKey).await;
-    assert_eq!(ask(2, RequesterType::ApiKey).await, first);
-    let platforms = ask(3, RequesterType::Operator).await;
+    let first = request(1, RequesterType::ApiKey).await;
+    assert_eq!(request(2, RequesterType::ApiKey).await, first);
+    let platforms = request(3, RequesterType::Operator).await;
     // The schema's own view, whatever a use case has looked for.
     let mut twin = first.clone();
     twin.id = RefundId::generate(at(4), &mut dice());
-    let change =
-        authority_domain::event::change::Change::refund(verify_core::EventType::RefundRequested, &twin);
+    let change = Change::refund(EventType::RefundRequested, &twin);
     shop.commit_under(vec![change], twin.id.as_str(), "k-1", [9; 32]).await.unwrap_err();
     assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 2);
     // The key stays when the refund moves on.
@@ -206,7 +204,7 @@ pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(da
     for shop in [&lively, &live, &plain.in_test_mode()] {
         let sale = shop.sell().await;
         for s in 1..=3 {
-            asked.push(ask(shop, &sale.order.order_number, 10, RequesterType::ApiKey, s).await);
+            asked.push(request(shop, &sale.order.order_number, 10, RequesterType::ApiKey, s).await);
         }
     }
     let moved = report(&lively, &asked[1], RefundStatus::Processing, 5).await;

@@ -88,8 +88,7 @@ pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
     let shop = Shop { store, tenant, context };
     assert_eq!(shop.events().await, events);
     let store = &shop.store;
-    let number = sale.order.order_number.clone();
-    let order = ask!(store.read, [shop], |tx| tx.order_get(&shop.tenant, &number));
+    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
     assert_eq!(order.unwrap(), Some(sale.order));
     let merchant = ask!(store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
     assert_eq!(merchant.unwrap().unwrap().slug, "acme");

@@ -1,10 +1,11 @@
 //! Parcels: their pages, whose they are, and what is marked as shipped beside them (contract 3.7, 4.5).
 
-use authority_domain::event::change::Record;
+use authority_domain::event::change::{Change, Record};
 use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::shipment::Shipment;
 use authority_store::StoreError;
+use verify_core::catalog::EventType;
 
 use super::fixtures::at;
 use super::shop::Shop;
@@ -84,8 +85,7 @@ pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
     // A later version of the order leaves the marks as they are.
     let mut next = order.clone();
     next.resource_version += 1;
-    let change =
-        authority_domain::event::change::Change::order(verify_core::catalog::EventType::OrderUpdated, &next);
+    let change = Change::order(EventType::OrderUpdated, &next);
     shop.commit(vec![change]).await.unwrap();
     assert_eq!(marks(&shop).await, set);
 }

@@ -1,11 +1,11 @@
 //! Where time alone has brought something due is known before a turn is taken.
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::id::{AlertId, MerchantId};
+use authority_domain::alert::AlertCode;
+use authority_domain::id::MerchantId;
 use authority_store::shards::ShardSet;
 use authority_store::tx::Overdue;
 
-use super::fixtures::{at, dice, noon};
+use super::fixtures::{alert, at};
 use super::shop::Shop;
 use super::{Database, ask};
 
@@ -37,13 +37,7 @@ pub(crate) async fn what_time_brings_is_found_in_its_shards(database: &dyn Datab
             }
             "stranded" => format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{id}'"),
             "alert" => {
-                let alert = NewAlert {
-                    id: AlertId::generate(noon(), &mut dice()),
-                    code: AlertCode::DeliveriesFailed,
-                    severity: Severity::Warning,
-                    subject: id.to_string(),
-                    message: "some".to_owned(),
-                };
+                let alert = alert(AlertCode::DeliveriesFailed, id.as_str(), 0);
                 ask!(shop.store.write, [shop], |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(50)))
                     .unwrap();
                 format!("UPDATE alerts SET last_seen_at = last_seen_at - 1 WHERE subject = '{id}'")
