@@ -159,11 +159,8 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
     let find = async |limit: i64| -> Vec<EndpointId> {
         let overdue =
             Overdue { failing_before: at(100), disabled_before: at(50), long_disabled_before: at(50), limit };
-        ask!(shop.store.write, |tx| tx.conditions_overdue(overdue))
-            .unwrap()
-            .into_iter()
-            .map(|of| of.endpoint_id)
-            .collect()
+        let found = ask!(shop.store.write, |tx| tx.conditions_overdue(overdue)).unwrap();
+        found.into_iter().map(|of| of.endpoint_id).collect()
     };
     assert_eq!(find(99).await, expected);
     assert_eq!(find(2).await, expected[..2]);

@@ -242,11 +242,8 @@ pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) 
 
     // The operator's list: newest first, closed ones too, by kind and state.
     let page = async |filter: AlertFilter, before: Option<String>| -> Vec<(String, AlertStatus)> {
-        ask!(store.read_list, |tx| tx.alerts_page(&filter, before.as_deref(), 9))
-            .unwrap()
-            .iter()
-            .map(|alert| (alert.subject.clone(), alert.status()))
-            .collect()
+        let page = ask!(store.read_list, |tx| tx.alerts_page(&filter, before.as_deref(), 9)).unwrap();
+        page.iter().map(|alert| (alert.subject.clone(), alert.status())).collect()
     };
     let (open, closed) = (AlertStatus::Open, AlertStatus::Closed);
     let all = page(AlertFilter::default(), None).await;

@@ -38,11 +38,8 @@ pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(datab
         }
     }
     let expected: Vec<_> = ids.iter().cloned().zip(profiles).collect();
-    let listed = ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 9))
-        .unwrap()
-        .into_iter()
-        .rev()
-        .map(|(_, listed)| (listed.id, listed.signature_profile));
+    let page = ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 9)).unwrap();
+    let listed = page.into_iter().rev().map(|(_, listed)| (listed.id, listed.signature_profile));
     assert_eq!(listed.collect::<Vec<_>>(), expected);
     // Leased from the backlog.
     shop.open_checkout().await;

@@ -132,11 +132,8 @@ pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
     for revoked in [true, false] {
         assert_eq!(ask!(store.write, [ids], |tx| tx.operator_key_revoke(&ids[0], at(5))).unwrap(), revoked);
     }
-    let keys: Vec<_> = ask!(store.read, |tx| tx.operator_keys())
-        .unwrap()
-        .into_iter()
-        .map(|key| (key.id, key.revoked_at))
-        .collect();
+    let found = ask!(store.read, |tx| tx.operator_keys()).unwrap();
+    let keys: Vec<_> = found.into_iter().map(|key| (key.id, key.revoked_at)).collect();
     assert_eq!(keys, [(ids[1].clone(), None), (ids[0].clone(), Some(at(5)))], "newest first");
 }
 

@@ -128,10 +128,8 @@ pub(crate) async fn numbers_are_each_tenants_own(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let next = async |shop: &Shop| -> String {
-        ask!(shop.store.write, [shop], |tx| tx.order_number_reserve(&shop.tenant, "ORD-"))
-            .unwrap()
-            .as_str()
-            .to_owned()
+        let number = ask!(shop.store.write, [shop], |tx| tx.order_number_reserve(&shop.tenant, "ORD-"));
+        number.unwrap().as_str().to_owned()
     };
     assert_eq!([next(&shop).await, next(&shop).await], ["ORD-100001", "ORD-100002"]);
     assert_eq!([next(&other).await, next(&shop.in_test_mode()).await], ["ORD-100001", "ORD-100001"]);

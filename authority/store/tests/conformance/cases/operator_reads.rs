@@ -108,21 +108,15 @@ pub(crate) async fn events_of_everybody_come_newest_first(database: &dyn Databas
     let store = &shop.store;
     let page = async |before: Option<&str>, limit| -> Vec<String> {
         let before = before.map(str::to_owned);
-        ask!(store.read, |tx| tx.all_events_page(before.as_deref(), limit))
-            .unwrap()
-            .into_iter()
-            .map(|(id, _)| id)
-            .collect()
+        let page = ask!(store.read, |tx| tx.all_events_page(before.as_deref(), limit)).unwrap();
+        page.into_iter().map(|(id, _)| id).collect()
     };
     assert_eq!(page(None, 9).await, ids);
     assert_eq!(page(Some(&ids[0]), 1).await, ids[1..2]);
     let stream = async |before, limit| -> Vec<i64> {
         let filter = EventFilter::default();
-        ask!(store.read, [shop], |tx| tx.stream_page_newest(&shop.tenant, &filter, before, limit))
-            .unwrap()
-            .into_iter()
-            .map(|(sequence, _)| sequence)
-            .collect()
+        let page = ask!(store.read, [shop], |tx| tx.stream_page_newest(&shop.tenant, &filter, before, limit));
+        page.unwrap().into_iter().map(|(sequence, _)| sequence).collect()
     };
     assert_eq!(stream(None, 9).await, [2, 1]);
     assert_eq!(stream(Some(2), 9).await, [1]);

@@ -78,12 +78,8 @@ pub(crate) async fn share(
 }
 
 async fn shares(owner: &Shop, filter: ShareFilter) -> Vec<OrderShare> {
-    ask!(owner.store.read, [owner], |tx| tx.shares_page(&owner.tenant, &filter, None, 100))
-        .unwrap()
-        .rows
-        .into_iter()
-        .map(|(_, share)| share)
-        .collect()
+    let page = ask!(owner.store.read, [owner], |tx| tx.shares_page(&owner.tenant, &filter, None, 100));
+    page.unwrap().rows.into_iter().map(|(_, share)| share).collect()
 }
 
 async fn seen(partner: &Shop) -> Vec<ShareId> {

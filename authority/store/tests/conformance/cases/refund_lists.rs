@@ -52,12 +52,8 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     }
 
     let payments = async |shop: &Shop, filter: PaymentFilter| {
-        ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9))
-            .unwrap()
-            .rows
-            .into_iter()
-            .map(|(_, body)| body)
-            .collect::<Vec<_>>()
+        let page = ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
+        page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let now = [payment_now(&shop, &two.payment.id).await, payment_now(&shop, &one.payment.id).await];
     let now = now.map(|payment| serde_json::to_string(&payment).unwrap());
@@ -133,12 +129,8 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
         late.push(payment);
     }
     let own = async |filter: PaymentFilter| {
-        ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9))
-            .unwrap()
-            .rows
-            .into_iter()
-            .map(|(_, body)| body)
-            .collect::<Vec<_>>()
+        let page = ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
+        page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let text = |payment: &Payment| serde_json::to_string(payment).unwrap();
     assert_eq!(own(PaymentFilter { late: Some(true), ..PaymentFilter::default() }).await, [text(&late[0])]);
