@@ -1,12 +1,12 @@
 //! Checkpoints of consumers.
 
-use authority_domain::id::CheckpointId;
 use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 const SELECT: &str = "SELECT id, livemode, stream, name, cursor, position, resource_version, created_sequence, \
      created_at, updated_at FROM checkpoints WHERE ";
@@ -98,15 +98,8 @@ impl Tx {
 
 fn checkpoint(row: &Row) -> Result<Checkpoint> {
     let stream = row.word("checkpoints.stream", CheckpointStream::parse)?;
-    Ok(Checkpoint {
-        id: CheckpointId::from_store(row.get("id")?),
-        name: row.get("name")?,
+    Ok(fields!(row => Checkpoint {
+        id, name, cursor, position, resource_version, livemode, created_at, updated_at;
         stream,
-        cursor: row.get("cursor")?,
-        position: row.get("position")?,
-        resource_version: row.get("resource_version")?,
-        livemode: row.get("livemode")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    }))
 }

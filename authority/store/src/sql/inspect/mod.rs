@@ -22,6 +22,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::Shard;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 /// A page of orders with what belongs to them.
 #[derive(Debug)]
@@ -112,12 +113,10 @@ impl Tx {
         .bind_tenant(tenant)
         .binds((after, limit))
         .read_as(&mut self.conn, |row| {
-            Ok(EventHead {
-                id: EventId::from_store(row.get("id")?),
-                sequence: row.get("sequence")?,
+            Ok(fields!(row => EventHead {
+                id, sequence, created_at;
                 event_type: row.get("type")?,
-                created_at: row.time("created_at")?,
-            })
+            }))
         })
         .await
     }
@@ -167,14 +166,10 @@ impl Tx {
         .bind_tenant(tenant)
         .binds((resource, sequence, limit))
         .read_as(&mut self.conn, |row| {
-            Ok(StoredEvent {
-                id: EventId::from_store(row.get("id")?),
-                sequence: row.get("sequence")?,
+            Ok(fields!(row => StoredEvent {
+                id, sequence, resource_id, created_at, body;
                 event_type: row.get("type")?,
-                resource_id: row.get("resource_id")?,
-                created_at: row.time("created_at")?,
-                body: row.get("body")?,
-            })
+            }))
         })
         .await
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::id::LineItemId;
 use authority_domain::invariants::{OrderFacts, OrderLineRow, ReferenceRow};
 use authority_domain::order::Order;
 use authority_domain::order::line_quantities::Marks;
@@ -15,6 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{InspectedOrders, InspectedPayments};
 
@@ -120,17 +120,13 @@ async fn lines(
     of_orders(&mut query, tenant, orders);
     let mut found: BTreeMap<String, Vec<OrderLineRow>> = BTreeMap::new();
     for row in query.read::<Row>(conn).await? {
-        found.entry(row.get("order_number")?).or_default().push(OrderLineRow {
-            id: LineItemId::from_store(row.get("id")?),
-            quantity: row.get("quantity")?,
-            fulfilled_quantity: row.get("fulfilled_quantity")?,
-            shipped_quantity: row.get("shipped_quantity")?,
-            delivered_quantity: row.get("delivered_quantity")?,
+        found.entry(row.get("order_number")?).or_default().push(fields!(row => OrderLineRow {
+            id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity;
             marks: Marks {
                 fulfilled: row.get("marked_fulfilled_quantity")?,
                 shipped: row.get("marked_shipped_quantity")?,
             },
-        });
+        }));
     }
     Ok(found)
 }

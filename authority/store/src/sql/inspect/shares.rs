@@ -11,6 +11,7 @@ use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 /// Shares that are looked up in a stream at a time.
 const AT_A_TIME: i64 = 500;
@@ -46,16 +47,14 @@ fn share(row: &Row) -> Result<StoredShare> {
     let status = row.word("order_shares.status", ShareStatus::parse)?;
     let forgot: bool = row.get("owner_forgot")?;
     let parcels: i64 = row.get("parcels")?;
-    Ok(StoredShare {
-        id: row.get("id")?,
+    Ok(fields!(row => StoredShare {
+        id, partner_sequence, connection_ended;
         status,
-        partner_sequence: row.get("partner_sequence")?,
         owner_told: forgot || row.get("owner_told")?,
-        connection_ended: row.get("connection_ended")?,
         to_end: row.get("shares_to_end")?,
         order_version: row.get("resource_version")?,
         parcels: (!forgot).then_some(parcels),
-    })
+    }))
 }
 
 impl Tx {

@@ -9,6 +9,7 @@ use authority_domain::time::Timestamp;
 use crate::driver::{Query, Row, query};
 use crate::sql::merchant::api_keys::{COLUMNS, record};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::{Result, StoreError};
 
 /// An operator's key as it is stored.
@@ -79,15 +80,11 @@ impl Tx {
 pub(crate) fn operator_key(row: &Row) -> Result<OperatorKeyRecord> {
     let scopes: String = row.get("scopes")?;
     let hash: Vec<u8> = row.get("hash")?;
-    Ok(OperatorKeyRecord {
-        id: KeyId::from_store(row.get("id")?),
+    Ok(fields!(row => OperatorKeyRecord {
+        id, name, display, revoked_at, created_at;
         hash: hash
             .try_into()
             .map_err(|_| StoreError::Broken("operator_keys.hash has not 32 bytes".to_owned()))?,
-        name: row.get("name")?,
-        display: row.get("display")?,
         scopes: scopes.split(' ').filter_map(OperatorScope::parse).collect(),
-        revoked_at: row.optional_time("revoked_at")?,
-        created_at: row.time("created_at")?,
-    })
+    }))
 }

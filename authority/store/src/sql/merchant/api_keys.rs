@@ -8,6 +8,7 @@ use authority_domain::time::Timestamp;
 use crate::driver::{Kind, Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::rows::row;
 use crate::tx::Written;
 use crate::{Result, StoreError};
@@ -91,21 +92,12 @@ impl Tx {
 pub(crate) fn record(row: &Row) -> Result<ApiKeyRecord> {
     let scopes: String = row.get("scopes")?;
     let hash: Vec<u8> = row.get("hash")?;
-    Ok(ApiKeyRecord {
-        id: KeyId::from_store(row.get("id")?),
-        merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-        livemode: row.get("livemode")?,
+    Ok(fields!(row => ApiKeyRecord {
+        id, merchant_id, livemode, name, display, expires_at, revoked_at, last_used_at, replaced_by,
+        created_by, created_at;
         hash: hash.try_into().map_err(|_| StoreError::Broken("api_keys.hash is not 32 bytes".to_owned()))?,
-        name: row.get("name")?,
-        display: row.get("display")?,
         scopes: scopes.split(' ').filter_map(Scope::parse).collect(),
-        expires_at: row.optional_time("expires_at")?,
-        revoked_at: row.optional_time("revoked_at")?,
-        last_used_at: row.optional_time("last_used_at")?,
-        replaced_by: row.get::<Option<String>>("replaced_by")?.map(KeyId::from_store),
-        created_by: row.get("created_by")?,
-        created_at: row.time("created_at")?,
-    })
+    }))
 }
 
 /// Keys have no versions.

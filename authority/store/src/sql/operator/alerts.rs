@@ -11,6 +11,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 const COLUMNS: &str = "id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at";
 
@@ -179,15 +180,9 @@ impl Tx {
 }
 
 fn alert(row: &Row) -> Result<Alert> {
-    Ok(Alert {
-        id: AlertId::from_store(row.get("id")?),
+    Ok(fields!(row => Alert {
+        id, subject, message, count, first_seen_at, last_seen_at, closed_at;
         code: row.word("alerts.code", AlertCode::parse)?,
         severity: row.word("alerts.severity", Severity::parse)?,
-        subject: row.get("subject")?,
-        message: row.get("message")?,
-        count: row.get("count")?,
-        first_seen_at: row.time("first_seen_at")?,
-        last_seen_at: row.time("last_seen_at")?,
-        closed_at: row.optional_time("closed_at")?,
-    })
+    }))
 }

@@ -16,6 +16,7 @@ use crate::sql::endpoint::rows;
 use crate::sql::endpoint::rows::endpoint;
 use crate::sql::event::push_event_filter;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::{Result, StoreError};
 
@@ -235,15 +236,12 @@ pub(crate) fn found(row: &Row) -> Result<FoundDelivery> {
 
 fn backlog(row: &Row) -> Result<Backlog> {
     let state: String = row.get("health_state")?;
-    Ok(Backlog {
-        endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
+    Ok(fields!(row => Backlog {
+        endpoint_id, consecutive_failures, pending, due;
         owner: row.tenant()?,
         state: HealthState::parse(&state).ok_or_else(|| {
             StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
         })?,
-        consecutive_failures: row.get("consecutive_failures")?,
-        pending: row.get("pending")?,
-        due: row.get("due")?,
         oldest_pending_at: row.time("oldest")?,
-    })
+    }))
 }

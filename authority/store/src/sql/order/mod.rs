@@ -18,6 +18,7 @@ use crate::Result;
 use crate::driver::{Query, query};
 use crate::shards::Shard;
 use crate::sql::across::Across;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
 use crate::sql::transaction::{Tx, bodies};
@@ -151,13 +152,11 @@ impl Tx {
             .read_stream(&mut self.conn)
             .await?;
         page_rows(rows, |row| {
-            let change = StoredChange {
-                order_number: OrderNumber::from_store(row.get("order_number")?),
+            let change = fields!(row => StoredChange {
+                order_number, resource_version, body;
                 sequence: row.get("last_sequence")?,
-                resource_version: row.get("resource_version")?,
                 changed_at: row.time("updated_at")?,
-                body: row.get("body")?,
-            };
+            });
             Ok((change.body.len(), change))
         })
         .await

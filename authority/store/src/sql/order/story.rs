@@ -14,6 +14,7 @@ use crate::sql::delivery::history::attempt;
 use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::tx::FoundDelivery;
 
@@ -132,13 +133,10 @@ impl Tx {
         query.push(" GROUP BY since / 3600000 ORDER BY hour");
         let figures = |row: &Row| {
             let hour: i64 = row.get("hour")?;
-            Ok(HourFigures {
+            Ok(fields!(row => HourFigures {
+                events, attempts, failed_attempts, failed_deliveries;
                 since: Timestamp::from_ms(hour * HOUR_MS),
-                events: row.get("events")?,
-                attempts: row.get("attempts")?,
-                failed_attempts: row.get("failed_attempts")?,
-                failed_deliveries: row.get("failed_deliveries")?,
-            })
+            }))
         };
         query.read_as(&mut self.conn, figures).await
     }

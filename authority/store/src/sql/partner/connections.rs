@@ -15,6 +15,7 @@ use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::{Result, StoreError};
 
 const COLUMNS: &str = "c.id, c.livemode, c.status, c.inviter_id, c.partner_id, c.invite_expires_at, c.accepted_at, \
@@ -286,14 +287,9 @@ fn connection(row: &Row) -> Result<PartnerConnection> {
         ("revoked", accepted, Some(at)) => ConnectionState::Revoked { accepted, at },
         _ => return Err(broken()),
     };
-    Ok(PartnerConnection {
-        id: ConnectionId::from_store(row.get("id")?),
-        livemode: row.get("livemode")?,
+    Ok(fields!(row => PartnerConnection {
+        id, livemode, invite_expires_at, resource_version, created_at, updated_at;
         inviter: side("inviter_id", "inviter_slug", "inviter_label")?.ok_or_else(broken)?,
         state,
-        invite_expires_at: row.time("invite_expires_at")?,
-        resource_version: row.get("resource_version")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    }))
 }

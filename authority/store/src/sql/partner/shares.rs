@@ -18,6 +18,7 @@ use crate::driver::{Query, Row, query};
 use crate::shards::Shard;
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::tx::Page;
 
@@ -229,20 +230,12 @@ fn stored(row: &Row) -> Result<OrderShare> {
         Ok(MerchantContext { id: MerchantId::from_store(row.get(id)?), slug: row.get(slug)? })
     };
     let status = row.word("order_shares.status", ShareStatus::parse)?;
-    Ok(OrderShare {
-        id: ShareId::from_store(row.get("id")?),
-        connection_id: ConnectionId::from_store(row.get("connection_id")?),
-        order_number: OrderNumber::from_store(row.get("order_number")?),
+    Ok(fields!(row => OrderShare {
+        id, connection_id, order_number, include_customer, include_amounts, revoked_at, resource_version,
+        livemode, created_at, updated_at;
         owner: merchant("owner_id", "owner_slug")?,
         partner: merchant("partner_id", "partner_slug")?,
         permissions: vec![SharePermission::Read],
-        include_customer: row.get("include_customer")?,
-        include_amounts: row.get("include_amounts")?,
         status,
-        revoked_at: row.optional_time("revoked_at")?,
-        resource_version: row.get("resource_version")?,
-        livemode: row.get("livemode")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    }))
 }
