@@ -155,7 +155,5 @@ pub(crate) fn delivery_options(row: &Row) -> Result<DeliveryOptions> {
 
 /// A row of `version, sealed, expires_at`.
 pub(crate) fn sealed_secret(row: &Row) -> Result<SealedSecret> {
-    Ok(fields!(row => SealedSecret {
-        version, sealed, expires_at
-    }))
+    Ok(fields!(row => SealedSecret { version, sealed, expires_at }))
 }

@@ -7,6 +7,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
@@ -18,7 +19,6 @@ use crate::sql::event::push_event_filter;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::placed_texts;
-use crate::{Result, StoreError};
 
 /// A delivery, with the owner of its event and the owner of its endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -235,13 +235,10 @@ pub(crate) fn found(row: &Row) -> Result<FoundDelivery> {
 }
 
 fn backlog(row: &Row) -> Result<Backlog> {
-    let state: String = row.get("health_state")?;
     Ok(fields!(row => Backlog {
         endpoint_id, consecutive_failures, pending, due;
         owner: row.tenant()?,
-        state: HealthState::parse(&state).ok_or_else(|| {
-            StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
-        })?,
+        state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
         oldest_pending_at: row.time("oldest")?,
     }))
 }
