@@ -34,6 +34,14 @@ impl JobError for Refusal {
     }
 }
 
+/// What a job does with its [`Tx`].
+pub trait Work<T, E>: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static {}
+
+impl<T, E, F> Work<T, E> for F where
+    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static
+{
+}
+
 /// The effects of a job that are published after the commit.
 #[derive(Debug, Default)]
 pub(crate) struct CommitEffects {
@@ -182,32 +190,22 @@ pub(crate) struct Job {
 
 impl Job {
     /// A job with every turn. It needs no other, so it runs once.
-    pub(crate) fn once<T, E, F>(
-        work: F,
+    pub(crate) fn once<T: Send + 'static, E: JobError>(
+        work: impl Work<T, E>,
         dispatch: Option<Arc<DispatchHandle>>,
-    ) -> (Self, oneshot::Receiver<Worked>)
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    ) -> (Self, oneshot::Receiver<Worked>) {
         let mut work = Some(work);
         let work: NextRun = Box::new(move |tx| Some(Box::pin(erased((work.take()?)(tx)))));
         Self::new(work, false, Turns::ALL, None, dispatch)
     }
 
     /// A job with the turns that it names; it runs again when it turns out to need more.
-    pub(crate) fn repeatable<T, E, F>(
-        work: F,
+    pub(crate) fn repeatable<T: Send + 'static, E: JobError>(
+        work: impl Work<T, E> + Clone,
         turns: Turns,
         ahead: Option<Prefetch>,
         dispatch: Option<Arc<DispatchHandle>>,
-    ) -> (Self, oneshot::Receiver<Worked>)
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    ) -> (Self, oneshot::Receiver<Worked>) {
         let work: NextRun = Box::new(move |tx| Some(Box::pin(erased((work.clone())(tx)))));
         Self::new(work, true, turns, ahead, dispatch)
     }

@@ -38,7 +38,7 @@ mod writing_connection;
 pub use error::{Constraint, StoreError};
 pub use inspect::Inspection;
 
-pub use job::JobError;
+pub use job::{JobError, Work};
 pub use postgres::Distribution;
 pub use readers::ReaderCount;
 pub use store::{Access, Store};

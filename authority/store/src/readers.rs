@@ -4,7 +4,7 @@ use futures_util::future::BoxFuture;
 
 use crate::StoreError;
 use crate::driver::Pool;
-use crate::job::{JobError, JobFailure, Worked, erased, typed};
+use crate::job::{JobError, JobFailure, Work, Worked, erased, typed};
 use crate::tx::Tx;
 
 /// Work that reads, without its types.
@@ -39,12 +39,7 @@ impl Readers {
     }
 
     /// Reads in a task of its own: the caller may hang up, and the connection still returns to its pool intact (T10).
-    pub(crate) async fn read<T, E, F>(&self, work: F) -> Result<T, E>
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    pub(crate) async fn read<T: Send + 'static, E: JobError>(&self, work: impl Work<T, E>) -> Result<T, E> {
         typed(self.run(Box::new(move |tx| Box::pin(erased(work(tx))))).await)
     }
 

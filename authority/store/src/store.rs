@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use futures_util::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use crate::driver::Pool;
 use crate::hand_off::{DispatchHandle, DispatchRegistration};
-use crate::job::{CommitListeners, Job, JobError, JobFailure, Worked, typed};
+use crate::job::{CommitListeners, Job, JobError, JobFailure, Work, Worked, typed};
 use crate::readers::{ReaderCount, Readers};
 use crate::shards::Turns;
 use crate::sqlite::ServerLock;
@@ -134,12 +133,7 @@ impl Store {
     ///
     /// # Errors
     /// Whatever `work` returned (its writes are undone), or a [`StoreError`] turned into `E` when the database failed.
-    pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    pub async fn write<T: Send + 'static, E: JobError>(&self, work: impl Work<T, E>) -> Result<T, E> {
         typed(self.submit(Job::once(work, self.listeners.dispatch.get())).await)
     }
 
@@ -147,12 +141,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn write_with<T, E, F>(&self, turns: Turns, work: F) -> Result<T, E>
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    pub async fn write_with<T: Send + 'static, E: JobError>(
+        &self,
+        turns: Turns,
+        work: impl Work<T, E> + Clone,
+    ) -> Result<T, E> {
         typed(self.submit(Job::repeatable(work, turns, None, self.listeners.dispatch.get())).await)
     }
 
@@ -161,12 +154,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::write`].
-    pub async fn write_ahead<T, E, F>(&self, ahead: Prefetch, work: F) -> Result<T, E>
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    pub async fn write_ahead<T: Send + 'static, E: JobError>(
+        &self,
+        ahead: Prefetch,
+        work: impl Work<T, E> + Clone,
+    ) -> Result<T, E> {
         let turns = ahead.tenant.as_ref().map_or(Turns::OPERATOR, |tenant| Turns::of(&tenant.merchant_id));
         typed(self.submit(Job::repeatable(work, turns, Some(ahead), self.listeners.dispatch.get())).await)
     }
@@ -186,12 +178,7 @@ impl Store {
     ///
     /// # Errors
     /// Whatever `work` returned, or a [`StoreError`] turned into `E` when no reader could be had.
-    pub async fn read<T, E, F>(&self, work: F) -> Result<T, E>
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    pub async fn read<T: Send + 'static, E: JobError>(&self, work: impl Work<T, E>) -> Result<T, E> {
         self.record_readers.read(work).await
     }
 
@@ -199,12 +186,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::read`].
-    pub async fn read_list<T, E, F>(&self, work: F) -> Result<T, E>
-    where
-        F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Send + 'static,
-        T: Send + 'static,
-        E: JobError,
-    {
+    pub async fn read_list<T: Send + 'static, E: JobError>(&self, work: impl Work<T, E>) -> Result<T, E> {
         self.list_readers.read(work).await
     }
 

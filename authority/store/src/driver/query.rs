@@ -115,6 +115,18 @@ impl<'q> Query<'q> {
         self
     }
 
+    /// Adds that what stands before is one of these, which nothing is where there are none.
+    pub(crate) fn push_among<V: Into<Value<'q>>>(
+        &mut self,
+        values: impl IntoIterator<Item = V>,
+    ) -> &mut Self {
+        self.push(" IN (NULL");
+        for value in values {
+            self.push(", ").push_bind(value);
+        }
+        self.push(")")
+    }
+
     /// Adds `AND column` is one of these, unless there are none.
     pub(crate) fn push_in(&mut self, column: &'static str, values: &[impl ToString]) -> &mut Self {
         if values.is_empty() {

@@ -39,17 +39,14 @@ async fn a_lease_reads_only_what_it_takes() {
     };
     large.steps();
     let taken = large.tx.delivery_lease_due(&lease).await.unwrap();
-    let steps = large.steps();
     assert_eq!(taken.len(), 13, "8 for the dead endpoint, 5 for the live one");
-    assert!(steps < 7_000, "{steps} steps");
+    large.within(7_000);
     // Nothing more may be taken: the cap of the one is reached, the other has nothing left.
     lease.token = "b".into();
     assert_eq!(large.tx.delivery_lease_due(&lease).await.unwrap().len(), 0);
-    let steps = large.steps();
-    assert!(steps < 2_500, "{steps} steps");
+    large.within(2_500);
     assert_eq!(large.tx.delivery_lease_release_all().await.unwrap(), 13);
-    let steps = large.steps();
-    assert!(steps < 2_500, "{steps} steps");
+    large.within(2_500);
 }
 
 #[tokio::test]
@@ -65,9 +62,8 @@ async fn a_page_of_deliveries_reads_only_what_it_shows() {
     ] {
         large.steps();
         let page = large.tx.deliveries_page(&tenant(), &endpoint, &filter, before, 101).await.unwrap().rows;
-        let steps = large.steps();
         assert_eq!(page.len(), expected, "{filter:?}");
-        assert!(steps < 5_000, "{filter:?}: {steps} steps");
+        large.within_of(5_000, &filter);
     }
 }
 
@@ -79,8 +75,7 @@ async fn an_event_and_what_became_of_it_are_found_by_themselves() {
     assert_eq!(large.tx.event_body(&tenant(), &event).await.unwrap().as_deref(), Some("{}"));
     let found = large.tx.deliveries_of_events(&tenant(), &[event], 101).await.unwrap();
     assert_eq!(found.len(), 3);
-    let steps = large.steps();
-    assert!(steps < 1_000, "{steps} steps");
+    large.within(1_000);
 }
 
 #[tokio::test]
@@ -93,10 +88,9 @@ async fn the_figures_of_health_cost_the_same_beside_what_is_finished() {
     large.steps();
     let (now, since) = (Timestamp::from_ms(200_000_000), Timestamp::from_ms(100_000_000));
     let figures = large.tx.endpoint_figures(&tenant(), now, since, 50).await.unwrap();
-    let steps = large.steps();
     let live = &figures[&EndpointId::from_store("live".to_owned())];
     assert_eq!((live.pending, live.attempts, live.durations_ms.len()), (5, 100, 50));
-    assert!(steps < 5_000, "{steps} steps");
+    large.within(5_000);
 }
 
 /// What was sent in a day is counted from the rows for all endpoints, not from those of each.
@@ -110,8 +104,7 @@ async fn the_figures_of_all_endpoints_cost_the_same_beside_many_endpoints() {
     large.steps();
     let since = Timestamp::from_ms(100_000_000);
     assert_eq!(large.tx.counted_since(None, since).await.unwrap(), (20_000, 3, 2));
-    let steps = large.steps();
-    assert!(steps < 5_000, "{steps} steps");
+    large.within(5_000);
 }
 
 /// A window of the stream costs as much as it holds, whether everything in the history has arrived or nothing has; a
@@ -128,13 +121,12 @@ async fn what_is_missing_is_looked_for_where_it_is_asked() {
             let count = large.tx.undelivered_count(&tenant(), &endpoint, wanted, stretch).await.unwrap();
             let page = large.tx.undelivered_page(&tenant(), &endpoint, wanted, stretch, 101).await.unwrap();
             let next = large.tx.undelivered_oldest(&tenant(), &endpoint, wanted, stretch, 64).await.unwrap();
-            let steps = large.steps();
             let expected = match (endpoint.as_str(), &wanted.names) {
                 ("idle", None) => (999, 101, 64),
                 _ => (0, 0, 0),
             };
             assert_eq!((count, page.len(), next.len()), expected);
-            assert!(steps < 150_000, "{endpoint} {wanted:?}: {steps} steps");
+            large.within_of(150_000, &format!("{endpoint} {wanted:?}"));
         }
     }
     let counter = "INSERT INTO streams (merchant_id, livemode, last_sequence, last_created_at) \
@@ -142,9 +134,8 @@ async fn what_is_missing_is_looked_for_where_it_is_asked() {
     large.execute(counter).await;
     large.steps();
     let place = large.tx.sequence_at(&tenant(), Timestamp::from_ms(MANY / 3)).await.unwrap();
-    let steps = large.steps();
     assert_eq!(place, MANY / 3);
-    assert!(steps < 2_000, "{steps} steps");
+    large.within(2_000);
 }
 
 /// A backlog is counted up to its limit and no further.

@@ -17,10 +17,9 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
-use crate::job::{CommitListeners, Job, typed};
+use crate::job::{CommitListeners, Job, Work, typed};
 use crate::store::Access;
 use crate::supervisor::Supervisor;
-use crate::tx::Tx;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};
@@ -78,10 +77,7 @@ async fn cramped(path: &Path) -> Writer {
 }
 
 /// Submits a job; returns what becomes its answer.
-async fn submit<F>(writer: &Writer, work: F) -> BoxFuture<'static, Result<()>>
-where
-    F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<()>> + Send + 'static,
-{
+async fn submit(writer: &Writer, work: impl Work<(), StoreError>) -> BoxFuture<'static, Result<()>> {
     let (job, answer) = Job::once(work, None);
     writer.submit(job).await.unwrap();
     Box::pin(async move { typed(answer.await.unwrap()) })

@@ -4,6 +4,7 @@
 //! The tables hold one merchant's 50,000 events and orders, 100,000 finished deliveries, 50,000 pending deliveries of
 //! a dead endpoint, and five of a live one.
 
+use std::fmt::Debug;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -110,6 +111,19 @@ impl Large {
     /// The steps since the last call.
     pub(super) fn steps(&self) -> u64 {
         self.steps.swap(0, Ordering::Relaxed)
+    }
+
+    /// Fails when the steps since the last look at them are `most` or more.
+    #[track_caller]
+    pub(super) fn within(&self, most: u64) {
+        self.within_of(most, &"in all");
+    }
+
+    /// The same, and says with what that was.
+    #[track_caller]
+    pub(super) fn within_of(&self, most: u64, what: &dyn Debug) {
+        let steps = self.steps();
+        assert!(steps < most, "{what:?}: {steps} steps");
     }
 
     /// How SQLite means to find what `sql` asks for.

@@ -30,16 +30,14 @@ const STEPS_EACH: u64 = 90;
 async fn merchants_without_pending_orders_are_not_looked_at() {
     let mut large = Large::with(&FILL).await;
     assert_eq!(large.tx.pending_limits().await.unwrap(), []);
-    let steps = large.steps();
-    assert!(steps < LITTLE, "{steps} steps");
+    large.within(LITTLE);
     let pending =
         "UPDATE orders SET merchant_id = 'mer_7', status = 'pending' WHERE created_sequence % 100 = 0";
     large.execute(pending).await;
     large.steps();
     let limits = large.tx.pending_limits().await.unwrap();
     assert_eq!(limits.iter().map(|limit| limit.merchant_id.as_str()).collect::<Vec<_>>(), ["mer_7"]);
-    let steps = large.steps();
-    assert!(steps < LITTLE, "{steps} steps");
+    large.within(LITTLE);
 }
 
 /// As many steps as there are merchants whose refunds move, or as there are merchants with open refunds.
@@ -67,8 +65,7 @@ async fn refunds_that_do_not_move_are_not_looked_at() {
         }
         large.steps();
         assert_eq!(large.tx.refunds_moving_by_themselves(None, 100).await.unwrap(), [], "{nobodys}");
-        let steps = large.steps();
-        assert!(steps < LITTLE, "{nobodys}: {steps} steps");
+        large.within_of(LITTLE, &nobodys);
     }
 }
 
@@ -77,8 +74,7 @@ async fn endpoints_without_anything_sealed_are_not_looked_at() {
     let mut large = Large::with(&FILL).await;
     for option in SealedOption::ALL {
         assert_eq!(large.tx.sealed_options(option, None, 1).await.unwrap(), []);
-        let steps = large.steps();
-        assert!(steps < LITTLE, "{option:?}: {steps} steps");
+        large.within_of(LITTLE, &option);
     }
 }
 

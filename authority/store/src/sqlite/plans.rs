@@ -33,13 +33,11 @@ async fn a_page_of_events_reads_only_what_it_shows() {
     for (what, filter, after, expected) in table {
         large.steps();
         let page = large.tx.events_page(&tenant(), &filter, after, 101).await.unwrap().rows;
-        let steps = large.steps();
         assert_eq!(page.len(), expected, "{what}");
-        assert!(steps < 2_000, "{what}: {steps} steps");
+        large.within_of(2_000, &what);
     }
     large.tx.stream_range(&tenant()).await.unwrap();
-    let steps = large.steps();
-    assert!(steps < 500, "{steps} steps");
+    large.within(500);
 }
 
 #[tokio::test]
@@ -53,9 +51,8 @@ async fn a_page_of_orders_reads_only_what_it_shows() {
     ] {
         large.steps();
         let page = large.tx.orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
-        let steps = large.steps();
         assert_eq!(page.len(), 101);
-        assert!(steps < 2_000, "{filter:?}: {steps} steps");
+        large.within_of(2_000, &filter);
     }
 }
 
@@ -76,9 +73,8 @@ async fn a_page_of_what_is_rare_ends_where_its_look_ahead_ends() {
         for (before, end) in [(None, Some(MANY - LOOK_AHEAD + 1)), (Some(LOOK_AHEAD), None)] {
             large.steps();
             let page = large.tx.orders_page(&tenant(), &filter, before, 101).await.unwrap();
-            let steps = large.steps();
             assert_eq!((page.rows.len(), page.looked_to), (0, end), "{filter:?}");
-            assert!(steps < 30 * u64::try_from(LOOK_AHEAD).unwrap(), "{filter:?}: {steps} steps");
+            large.within_of(30 * u64::try_from(LOOK_AHEAD).unwrap(), &filter);
         }
     }
 }
@@ -93,9 +89,8 @@ async fn a_page_of_changed_orders_reads_only_what_it_shows() {
     for (after, expected) in [(0, 101), (MANY / 2, 101), (MANY - 3, 3), (MANY, 0)] {
         large.steps();
         let page = large.tx.orders_changed(&tenant(), after, 101).await.unwrap();
-        let steps = large.steps();
         assert_eq!(page.len(), expected);
-        assert!(steps < 2_000, "after {after}: {steps} steps");
+        large.within_of(2_000, &format!("after {after}"));
     }
     let named = "INSERT INTO external_references (merchant_id, livemode, system, id, order_number) \
          SELECT 'mer', TRUE, 'erp', 'SO-' || sequence, 'ORD-' || sequence FROM events";
@@ -108,9 +103,8 @@ async fn a_page_of_changed_orders_reads_only_what_it_shows() {
         };
         large.steps();
         let page = large.tx.orders_page(&tenant(), &filter, before, 101).await.unwrap().rows;
-        let steps = large.steps();
         assert_eq!(page.iter().map(|row| row.0).collect::<Vec<_>>(), [7]);
-        assert!(steps < 500, "{steps} steps");
+        large.within(500);
     }
 }
 
@@ -122,19 +116,16 @@ async fn a_work_list_of_refunds_reads_only_what_is_open() {
         large.steps();
         // The rows of this table hold no records, so the reader fails on the first of them.
         let read = large.tx.refunds_everywhere(status, None, 101).await;
-        let steps = large.steps();
         assert!(matches!(read, Err(StoreError::Broken(_))), "{read:?}");
-        assert!(steps < 2_000, "{status:?}: {steps} steps");
+        large.within_of(2_000, &status);
     }
     let filter = RefundFilter::default();
     let page = large.tx.refunds_page(&tenant(), &filter, Some(MANY / 2), 101).await.unwrap().rows;
-    let steps = large.steps();
     assert_eq!(page.len(), 101);
-    assert!(steps < 2_000, "{steps} steps");
+    large.within(2_000);
     let number = OrderNumber::parse("ORD-1").unwrap();
     assert_eq!(large.tx.refunds_reserved(&tenant(), &number).await.unwrap().len(), 1);
-    let steps = large.steps();
-    assert!(steps < 500, "{steps} steps");
+    large.within(500);
 }
 
 /// Records of one order or one payment are found without a look at the rest, by every use case and in every list.
@@ -153,27 +144,23 @@ async fn what_belongs_to_one_order_is_found_by_itself() {
         for (filter, expected) in [(&of_order, 1), (&of_payment, 0)] {
             large.steps();
             let page = large.tx.refunds_page(&tenant(), filter, before, 101).await.unwrap().rows;
-            let steps = large.steps();
             assert_eq!(page.len(), expected);
-            assert!(steps < 500, "{filter:?}: {steps} steps");
+            large.within_of(500, &filter);
         }
         let filter = PaymentFilter { order_number: name(), ..PaymentFilter::default() };
         let page = large.tx.payments_page(&tenant(), &filter, before, 101).await.unwrap().rows;
-        let steps = large.steps();
         assert_eq!(page.len(), 1);
-        assert!(steps < 500, "{steps} steps");
+        large.within(500);
     }
     // The row holds no record, so the reader fails on it.
     let number = OrderNumber::parse("ORD-7").unwrap();
     large.tx.payments_of_order(&tenant(), &number).await.unwrap_err();
-    let steps = large.steps();
-    assert!(steps < 500, "{steps} steps");
+    large.within(500);
     let reserved = large.tx.refunds_reserved(&tenant(), &OrderNumber::parse("ORD-1").unwrap()).await.unwrap();
     assert_eq!(reserved.into_values().collect::<Vec<_>>(), [1]);
     large.steps();
     large.tx.inspect_orders(&tenant(), None, 10).await.unwrap();
-    let steps = large.steps();
-    assert!(steps < 5_000, "{steps} steps");
+    large.within(5_000);
 }
 
 /// With half of the orders pending, and half of as many checkouts open, a batch of due work costs as much as it
@@ -199,8 +186,7 @@ async fn what_is_due_is_found_beside_what_is_not() {
     let again = large.tx.orders_pending(&tenant(), middle, orders.last(), 100).await.unwrap();
     assert_eq!((orders.len(), again.len()), (100, 100));
     assert_eq!(large.tx.pending_limits().await.unwrap(), []);
-    let steps = large.steps();
-    assert!(steps < 10_000, "{steps} steps");
+    large.within(10_000);
 }
 
 /// The prefetch finds its rows by their keys, however many keys and streams there are.
@@ -224,8 +210,7 @@ async fn looking_ahead_reads_only_what_is_asked_for() {
     large.tx.conn.begun(crate::shards::ShardSet::ALL);
     large.steps();
     large.tx.prefetch(&jobs.each_ref()).await.unwrap();
-    let steps = large.steps();
-    assert!(steps < 3_000, "{steps} steps");
+    large.within(3_000);
     let found =
         large.tx.stream_advance(jobs[1].tenant.as_ref().unwrap(), 1, Timestamp::from_ms(0)).await.unwrap();
     assert_eq!(found.last_sequence, MANY / 2 + 1);

@@ -31,14 +31,12 @@ async fn who_hears_of_a_change_is_found_by_its_order() {
     let mut large = Large::with(&FILL).await;
     let orders = ["ORD-7", "ORD-40000", "ORD-none"].map(|number| OrderNumber::from_store(number.to_owned()));
     let found = large.tx.shares_of_orders(&tenant(), &orders.iter().collect::<Vec<_>>()).await.unwrap();
-    let steps = large.steps();
     assert_eq!(found.iter().map(|share| share.id.as_str()).collect::<Vec<_>>(), ["osh_40000", "osh_7"]);
-    assert!(steps < 1_000, "{steps} steps");
+    large.within(1_000);
     let connection = ConnectionId::from_store("pcn".to_owned());
     let found = large.tx.share_on_connection(&tenant(), &orders[0], &connection).await.unwrap();
-    let steps = large.steps();
     assert_eq!(found.map(|id| id.to_string()).as_deref(), Some("osh_7"));
-    assert!(steps < 300, "{steps} steps");
+    large.within(300);
 }
 
 #[tokio::test]
@@ -47,18 +45,15 @@ async fn a_page_of_what_is_shared_reads_only_what_it_shows() {
     for before in [None, Some(MANY / 2)] {
         let filter = ShareFilter::default();
         let page = large.tx.shares_page(&tenant(), &filter, before, 101).await.unwrap().rows;
-        let steps = large.steps();
         assert_eq!(page.len(), 101);
-        assert!(steps < 15_000, "{before:?}: {steps} steps");
+        large.within_of(15_000, &before);
         let page = large.tx.partner_orders_page(&partner(), &filter, before, 101).await.unwrap().rows;
-        let steps = large.steps();
         assert_eq!((page.len(), page[0].1.shipments.len()), (101, 1));
-        assert!(steps < 30_000, "{before:?}: {steps} steps");
+        large.within_of(30_000, &before);
     }
     let seen = large.tx.partner_order(&partner(), &ShareId::from_store("osh_9".to_owned())).await.unwrap();
-    let steps = large.steps();
     assert_eq!(seen.unwrap().shipments.len(), 1);
-    assert!(steps < 1_000, "{steps} steps");
+    large.within(1_000);
 }
 
 #[tokio::test]
@@ -66,14 +61,11 @@ async fn ending_a_connection_is_one_row_and_its_shares_come_in_parts() {
     let mut large = Large::with(&FILL).await;
     let end = "UPDATE partner_connections SET status = 'revoked', revoked_at = 1, shares_to_end = TRUE";
     large.execute(end).await;
-    let steps = large.steps();
-    assert!(steps < 300, "{steps} steps");
+    large.within(300);
     let left = large.tx.connections_to_end(20).await.unwrap();
-    let steps = large.steps();
     assert_eq!(left.len(), 1);
-    assert!(steps < 300, "{steps} steps");
+    large.within(300);
     let part = large.tx.shares_to_end(&left[0].id, 100).await.unwrap();
-    let steps = large.steps();
     assert_eq!(part.len(), 100);
-    assert!(steps < 15_000, "{steps} steps");
+    large.within(15_000);
 }

@@ -6,7 +6,7 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::driver::{Query, Row, query};
+use crate::driver::{Query, query};
 use crate::shards::Shard;
 use crate::sql::across::Across;
 use crate::sql::transaction::rows::{
@@ -57,8 +57,8 @@ impl Tx {
         tenant: &Tenant,
         id: &CheckoutId,
     ) -> Result<Option<(Checkout, bool)>> {
-        if let Some(known) = self.conn.cache.payable(id.as_str()) {
-            let ours = known.filter(|found| found.tenant == *tenant);
+        if let Some(known) = self.conn.cache.payables.get(id.as_str()) {
+            let ours = known.as_ref().filter(|found| found.tenant == *tenant);
             return ours.map(|found| Ok((serde_json::from_str(&found.body)?, found.under_way))).transpose();
         }
         let found: Option<(String, bool)> = query(
@@ -78,9 +78,7 @@ impl Tx {
     pub async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>> {
         let mut query = Query::new("SELECT merchant_id, livemode, body FROM checkouts WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some((row.tenant()?, row.record("body")?)))
+        query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.record("body")?))).await
     }
 
     /// Open checkouts of one tenant, or of all (`None`), with `expires_at` at or before `now`, the longest overdue
@@ -104,16 +102,15 @@ impl Tx {
             query.push(" AND ").push_tenant("", tenant);
         }
         query.push(" ORDER BY expires_at, id LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter()
-            .map(|row| {
+        query
+            .read_as(&mut self.conn, |row| {
                 Ok(DueCheckout {
                     tenant: row.tenant()?,
                     id: CheckoutId::from_store(row.get("id")?),
                     expires_at: row.time("expires_at")?,
                 })
             })
-            .collect()
+            .await
     }
 
     /// The earliest `expires_at` of all open checkouts.

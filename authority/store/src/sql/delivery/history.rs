@@ -2,13 +2,14 @@
 
 use authority_domain::delivery::outcome::{AttemptOutcome, FailureReason};
 use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
-use authority_domain::id::{AttemptId, DeliveryId, EndpointId, EventId};
+use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::Shard;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::{Tx, bodies};
 use crate::tx::Page;
@@ -71,13 +72,12 @@ impl Tx {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM deliveries WHERE id = ").push_bind(id.as_str());
         query.push(" AND ").push_tenant("", tenant);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(delivery).transpose()
+        query.read_optional_as(&mut self.conn, delivery).await
     }
 
     /// The attempts of a delivery, the first one first.
     pub async fn delivery_attempts(&mut self, tenant: &Tenant, id: &DeliveryId) -> Result<Vec<Attempt>> {
-        let rows = query(
+        query(
             "SELECT a.id, a.delivery_id, a.number, a.started_at, a.signed_timestamp, a.duration_ms, a.outcome, \
                  a.response_status, a.response_excerpt, a.retry_at \
              FROM attempts a JOIN deliveries d ON d.shard = a.shard AND d.id = a.delivery_id \
@@ -85,9 +85,7 @@ impl Tx {
         )
         .bind(id.as_str())
         .bind_tenant(tenant)
-        .read::<Row>(&mut self.conn)
-        .await?;
-        rows.iter().map(attempt).collect()
+        .read_as(&mut self.conn, attempt).await
     }
 
     /// The fields of an event that a replay needs.
@@ -105,37 +103,22 @@ impl Tx {
 
 pub(crate) fn delivery(row: &Row) -> Result<Delivery> {
     let created_at = row.time("created_at")?;
-    Ok(Delivery {
-        id: DeliveryId::from_store(row.get("id")?),
-        event_id: EventId::from_store(row.get("event_id")?),
-        event_type: row.get("event_type")?,
-        endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
+    Ok(fields!(row => Delivery {
+        id, event_id, event_type, endpoint_id, attempt_count, next_attempt_at, last_response_status,
+        succeeded_at, failed_at, livemode;
         trigger: row.word("deliveries.triggered_by", Trigger::parse)?,
         status: row.word("deliveries.status", DeliveryStatus::parse)?,
-        attempt_count: row.get("attempt_count")?,
-        next_attempt_at: row.optional_time("next_attempt_at")?,
         last_outcome: row.optional_word("deliveries.last_outcome", AttemptOutcome::parse)?,
-        last_response_status: row.get("last_response_status")?,
         failure_reason: row.optional_word("deliveries.failure_reason", FailureReason::parse)?,
-        succeeded_at: row.optional_time("succeeded_at")?,
-        failed_at: row.optional_time("failed_at")?,
-        livemode: row.get("livemode")?,
         created_at,
         updated_at: row.optional_time("updated_at")?.unwrap_or(created_at),
-    })
+    }))
 }
 
 pub(crate) fn attempt(row: &Row) -> Result<Attempt> {
-    Ok(Attempt {
-        id: AttemptId::from_store(row.get("id")?),
-        delivery_id: DeliveryId::from_store(row.get("delivery_id")?),
-        number: row.get("number")?,
-        started_at: row.time("started_at")?,
-        signed_timestamp: row.get("signed_timestamp")?,
-        duration_ms: row.get("duration_ms")?,
+    Ok(fields!(row => Attempt {
+        id, delivery_id, number, started_at, signed_timestamp, duration_ms, response_status,
+        response_excerpt, retry_at;
         outcome: row.word("attempts.outcome", AttemptOutcome::parse)?,
-        response_status: row.get("response_status")?,
-        response_excerpt: row.get("response_excerpt")?,
-        retry_at: row.optional_time("retry_at")?,
-    })
+    }))
 }

@@ -11,6 +11,7 @@ use crate::driver::{Query, Row};
 use crate::slots::Want;
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::tx::{DeliveryOptions, SealedSecret};
 use crate::{Result, StoreError};
 
@@ -176,25 +177,16 @@ fn leased(rows: &[Row], lease: &Lease) -> Result<LeasedDelivery> {
         usable = rows.iter().map(sealed_secret).collect::<Result<_, _>>()?;
         bounds = bounds_of(row, max_in_flight)?;
     }
-    Ok(LeasedDelivery {
-        id: DeliveryId::from_store(row.get("id")?),
-        event_id: EventId::from_store(row.get("event_id")?),
-        endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
-        merchant_id: MerchantId::from_store(row.get("merchant_id")?),
+    Ok(fields!(row => LeasedDelivery {
+        id, event_id, endpoint_id, merchant_id, livemode, attempt_count, put_off_count, created_at, url,
+        api_version, body;
         trigger: row.get("triggered_by")?,
-        livemode: row.get("livemode")?,
-        attempt_count: row.get("attempt_count")?,
-        put_off_count: row.get("put_off_count")?,
-        created_at: row.time("created_at")?,
-        url: row.get("url")?,
-        api_version: row.get("api_version")?,
         signature_profile: signature_profile(row)?,
         options: delivery_options(row)?,
-        body: row.get("body")?,
         secrets: usable,
         bounds,
         cause: cause(row)?,
-    })
+    }))
 }
 
 /// What caused the event; a trace that cannot be read is none.

@@ -104,7 +104,7 @@ impl Tx {
         query.push_in("id", &ids);
         query.push(" ORDER BY id").push(self.conn.dialect().lock_rows);
         // Endpoint rows are buffered by `conditions_put` alone, which sends them.
-        query.about(&[]).read::<Row>(&mut self.conn).await?.iter().map(condition_of).collect()
+        query.about(&[]).read_as(&mut self.conn, condition_of).await
     }
 
     /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
@@ -114,7 +114,7 @@ impl Tx {
         push_overdue(&mut query, overdue);
         query.push(" ORDER BY first_failure_at LIMIT ");
         query.push_bind(overdue.limit).push(self.conn.dialect().lock_rows);
-        query.read::<Row>(&mut self.conn).await?.iter().map(condition_of).collect()
+        query.read_as(&mut self.conn, condition_of).await
     }
 
     /// Writes back the changed results of [`Tx::conditions`].

@@ -90,8 +90,7 @@ impl Tx {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM webhook_endpoints WHERE id = ").push_bind(id.as_str());
         query.push(" AND deleted_at IS NULL AND ").push_tenant("", tenant);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(endpoint).transpose()
+        query.read_optional_as(&mut self.conn, endpoint).await
     }
 
     /// How many endpoints the tenant has.
@@ -119,16 +118,14 @@ impl Tx {
         query.push_some(" AND created_sequence < ", before);
         query.push_in("status", status);
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((row.get("created_sequence")?, endpoint(row)?))).collect()
+        query.read_as(&mut self.conn, |row| Ok((row.get("created_sequence")?, endpoint(row)?))).await
     }
 
     /// Any stored secret, to check whether the key-encryption key fits this database.
     pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>> {
         let sample = "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1";
-        let row = Query::across(Across::Sealed, sample).read_optional::<Row>(&mut self.conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(&row)?)))
+        let of = |row: &Row| Ok((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(row)?));
+        Query::across(Across::Sealed, sample).read_optional_as(&mut self.conn, of).await
     }
 
     /// Writes the next version of an endpoint.

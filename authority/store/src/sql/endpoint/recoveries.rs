@@ -13,6 +13,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::tx::{Missed, Stretch};
 
 /// A recovery with everything its worker needs.
@@ -81,8 +82,7 @@ impl Tx {
         let mut query = Query::new(SELECT);
         query.push("id = ").push_bind(id.as_str());
         query.push(" AND ").push_tenant("", tenant);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        Ok(row.as_ref().map(job).transpose()?.map(|job| job.recovery))
+        query.read_optional_as(&mut self.conn, |row| Ok(job(row)?.recovery)).await
     }
 
     /// Stops a recovery; false when it had ended already.
@@ -133,7 +133,7 @@ impl Tx {
             query.push(", ").push_bind(id.as_str()).push(")");
         }
         query.push(" ORDER BY endpoint_id, id LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(job).collect()
+        query.read_as(&mut self.conn, job).await
     }
 
     /// The recovery backlog of an endpoint, counted up to `limit`.
@@ -216,20 +216,12 @@ fn job(row: &Row) -> Result<RecoveryJob> {
     let types = row.get::<Option<String>>("types")?;
     let livemode = row.get("livemode")?;
     Ok(RecoveryJob {
-        recovery: Recovery {
-            id: RecoveryId::from_store(row.get("id")?),
-            endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
+        recovery: fields!(row => Recovery {
+            id, endpoint_id, since, until, matched, enqueued, created_at, updated_at, finished_at;
             livemode,
             status: row.word("endpoint_recoveries.status", RecoveryStatus::parse)?,
-            since: row.time("since")?,
-            until: row.optional_time("until")?,
             types: types.map(|types| serde_json::from_str(&types)).transpose()?,
-            matched: row.get("matched")?,
-            enqueued: row.get("enqueued")?,
-            created_at: row.time("created_at")?,
-            updated_at: row.time("updated_at")?,
-            finished_at: row.optional_time("finished_at")?,
-        },
+        }),
         tenant: Tenant { merchant_id: MerchantId::from_store(row.get("merchant_id")?), livemode },
         stretch: Stretch { above: row.get("after_sequence")?, below: row.get::<i64>("last_sequence")? + 1 },
         counted_to: row.get("counted_to")?,

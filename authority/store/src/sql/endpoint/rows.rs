@@ -14,6 +14,7 @@ use authority_domain::time::Timestamp;
 
 use crate::Result;
 use crate::driver::Row;
+use crate::sql::transaction::columns::fields;
 use crate::tx::Bounds;
 
 /// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
@@ -86,36 +87,25 @@ pub(crate) const COLUMNS: &str = "id, livemode, url, description, enabled_events
 
 /// The endpoint of a row.
 pub(crate) fn endpoint(row: &Row) -> Result<Endpoint> {
-    Ok(Endpoint {
-        id: EndpointId::from_store(row.get("id")?),
-        url: row.get("url")?,
-        description: row.get("description")?,
+    Ok(fields!(row => Endpoint {
+        id, url, description, disabled_at, api_version, timeout_ms, secret_hint,
+        previous_secret_expires_at, secret_rotated_at, held_until, resource_version, livemode, created_at,
+        updated_at;
         enabled_events: row.record("enabled_events")?,
         status: row.word("webhook_endpoints.status", EndpointStatus::parse)?,
         disabled_reason: row.optional_word("webhook_endpoints.disabled_reason", DisabledReason::parse)?,
-        disabled_at: row.optional_time("disabled_at")?,
-        api_version: row.get("api_version")?,
         signature_profile: signature_profile(row)?,
         header_names: row.record("header_names")?,
         client_certificate: client_certificate(row)?,
-        timeout_ms: row.get("timeout_ms")?,
         retry_schedule: retry_schedule(row)?,
-        secret_hint: row.get("secret_hint")?,
-        previous_secret_expires_at: row.optional_time("previous_secret_expires_at")?,
-        secret_rotated_at: row.optional_time("secret_rotated_at")?,
         health: health(row)?,
         max_in_flight: MaxInFlight {
             own: row.get("max_in_flight")?,
             of_merchant: row.get("merchant_max_in_flight")?,
         },
-        held_until: row.optional_time("held_until")?,
         held_reason: held_reason(row)?,
         metadata: row.record("metadata")?,
-        resource_version: row.get("resource_version")?,
-        livemode: row.get("livemode")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    }))
 }
 
 /// What is shown of the client certificate of a row.
@@ -130,14 +120,10 @@ fn client_certificate(row: &Row) -> Result<Option<ClientCertificate>> {
 
 /// What the last attempts say of the endpoint.
 pub(crate) fn health(row: &Row) -> Result<Health> {
-    Ok(Health {
+    Ok(fields!(row => Health {
+        consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error;
         state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
-        consecutive_failures: row.get("consecutive_failures")?,
-        last_success_at: row.optional_time("last_success_at")?,
-        last_failure_at: row.optional_time("last_failure_at")?,
-        last_response_status: row.get("last_response_status")?,
-        last_error: row.get("last_error")?,
-    })
+    }))
 }
 
 /// Why the endpoint of a row is held back.
@@ -161,19 +147,13 @@ pub(crate) const OPTIONS: &str =
 
 /// What the endpoint of a row asks of its deliveries.
 pub(crate) fn delivery_options(row: &Row) -> Result<DeliveryOptions> {
-    Ok(DeliveryOptions {
-        headers_sealed: row.get("headers_sealed")?,
-        client_certificate_sealed: row.get("client_certificate_sealed")?,
-        timeout_ms: row.get("timeout_ms")?,
+    Ok(fields!(row => DeliveryOptions {
+        headers_sealed, client_certificate_sealed, timeout_ms;
         retry_schedule: retry_schedule(row)?,
-    })
+    }))
 }
 
 /// A row of `version, sealed, expires_at`.
 pub(crate) fn sealed_secret(row: &Row) -> Result<SealedSecret> {
-    Ok(SealedSecret {
-        version: row.get("version")?,
-        sealed: row.get("sealed")?,
-        expires_at: row.optional_time("expires_at")?,
-    })
+    Ok(fields!(row => SealedSecret { version, sealed, expires_at }))
 }

@@ -7,7 +7,7 @@
 use authority_domain::id::EndpointId;
 
 use crate::Result;
-use crate::driver::{Query, Row, query};
+use crate::driver::{Query, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::endpoint::rows::sealed_secret;
@@ -60,10 +60,11 @@ impl Tx {
             query.push(", ").push_bind(*version).push(")");
         }
         query.push(" ORDER BY endpoint_id, version LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter()
-            .map(|row| Ok((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(row)?)))
-            .collect()
+        query
+            .read_as(&mut self.conn, |row| {
+                Ok((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(row)?))
+            })
+            .await
     }
 
     /// Replaces a signing secret's ciphertext; false when it is no longer `old`.
@@ -92,8 +93,9 @@ impl Tx {
         query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
         query.push_some(" AND id > ", after.map(|endpoint| endpoint.as_str()));
         query.push(" ORDER BY id LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((EndpointId::from_store(row.get("id")?), row.get(column)?))).collect()
+        query
+            .read_as(&mut self.conn, |row| Ok((EndpointId::from_store(row.get("id")?), row.get(column)?)))
+            .await
     }
 
     /// Replaces the ciphertext of an endpoint's option; false when it is no longer `old`.
@@ -139,13 +141,12 @@ impl Tx {
                 .push(")");
         }
         query.push(" ORDER BY shard, merchant_id, livemode, key LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter()
-            .map(|row| {
+        query
+            .read_as(&mut self.conn, |row| {
                 let place = (row.get("merchant_id")?, row.get("livemode")?, row.get("key")?);
                 Ok((place, row.get("answer")?))
             })
-            .collect()
+            .await
     }
 
     /// Replaces a stored answer; false when it is no longer `old`.

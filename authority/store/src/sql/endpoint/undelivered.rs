@@ -94,8 +94,7 @@ impl Tx {
         }
         push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
         query.push(" ORDER BY v.sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(undelivered).collect()
+        query.read_as(&mut self.conn, undelivered).await
     }
 
     /// How many undelivered events a stretch has.
@@ -123,7 +122,6 @@ impl Tx {
         let mut query = Query::new("SELECT v.sequence, v.id, v.type");
         push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
         query.push(" ORDER BY v.sequence LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
         let missed = |row: &Row| {
             Ok(Missed {
                 sequence: row.get("sequence")?,
@@ -131,7 +129,7 @@ impl Tx {
                 event_type: row.get("type")?,
             })
         };
-        rows.iter().map(missed).collect()
+        query.read_as(&mut self.conn, missed).await
     }
 }
 

@@ -1,12 +1,12 @@
 //! Checkpoints of consumers.
 
-use authority_domain::id::CheckpointId;
 use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 const SELECT: &str = "SELECT id, livemode, stream, name, cursor, position, resource_version, created_sequence, \
      created_at, updated_at FROM checkpoints WHERE ";
@@ -57,8 +57,7 @@ impl Tx {
     ) -> Result<Option<Checkpoint>> {
         let mut query = of_tenant(tenant);
         query.push(" AND stream = ").push_bind(stream.as_str()).push(" AND name = ").push_bind(name);
-        let row = query.about(&[]).read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(checkpoint).transpose()
+        query.about(&[]).read_optional_as(&mut self.conn, checkpoint).await
     }
 
     /// How many the tenant has, in both feeds.
@@ -93,22 +92,14 @@ impl Tx {
         query.push_some(" AND name = ", name);
         query.push_some(" AND created_sequence < ", before);
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((row.get("created_sequence")?, checkpoint(row)?))).collect()
+        query.read_as(&mut self.conn, |row| Ok((row.get("created_sequence")?, checkpoint(row)?))).await
     }
 }
 
 fn checkpoint(row: &Row) -> Result<Checkpoint> {
     let stream = row.word("checkpoints.stream", CheckpointStream::parse)?;
-    Ok(Checkpoint {
-        id: CheckpointId::from_store(row.get("id")?),
-        name: row.get("name")?,
+    Ok(fields!(row => Checkpoint {
+        id, name, cursor, position, resource_version, livemode, created_at, updated_at;
         stream,
-        cursor: row.get("cursor")?,
-        position: row.get("position")?,
-        resource_version: row.get("resource_version")?,
-        livemode: row.get("livemode")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    }))
 }

@@ -86,7 +86,7 @@ impl Tx {
         now: Timestamp,
     ) -> Result<StreamPosition> {
         self.need_turns(ShardSet::of(&tenant.merchant_id))?;
-        let mut found = match self.conn.cache.stream(tenant) {
+        let mut found = match self.conn.cache.streams.get(tenant) {
             Some(stream) => stream.clone(),
             None => self.stream(tenant, now).await?,
         };
@@ -118,7 +118,7 @@ impl Tx {
     pub(crate) async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<()> {
         self.need_turns(tenants.iter().map(|tenant| &tenant.merchant_id).collect())?;
         let unknown = |tenant: &&&Tenant| {
-            self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&waits_under(tenant))
+            !self.conn.cache.streams.contains_key(tenant) && !self.conn.waits(&waits_under(tenant))
         };
         let unknown: Vec<&Tenant> = tenants.iter().filter(unknown).copied().collect();
         if unknown.len() < 2 {

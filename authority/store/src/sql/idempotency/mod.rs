@@ -6,7 +6,7 @@ use authority_domain::id::{MerchantId, RequestId};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
-use crate::driver::{Query, Row, query};
+use crate::driver::{Query, query};
 use crate::shards::Shard;
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
@@ -103,22 +103,22 @@ impl Tx {
     ) -> Result<Option<([u8; 32], String)>> {
         let (shard, merchant_id, livemode) = columns(scope);
         let waits_under = waits_under(&merchant_id, livemode, key);
-        if let Some(known) = self.conn.cache.key(&waits_under) {
-            let current = known.filter(|found| found.expires_at > now.as_ms());
+        if let Some(known) = self.conn.cache.keys.get(&waits_under) {
+            let current = known.as_ref().filter(|found| found.expires_at > now.as_ms());
             return current
                 .map(|found| Ok((fingerprint(found.fingerprint.clone())?, found.answer.clone())))
                 .transpose();
         }
-        let row = query(
+        query(
             "SELECT fingerprint, answer FROM idempotency \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND key = $4 AND expires_at > $5",
         )
         .binds((shard, merchant_id, livemode, key, now.as_ms()))
         .about(&[waits_under])
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some((fingerprint(row.get("fingerprint")?)?, row.get("answer")?)))
+        .read_optional_as(&mut self.conn, |row| {
+            Ok((fingerprint(row.get("fingerprint")?)?, row.get("answer")?))
+        })
+        .await
     }
 
     /// Stores an answer; replaces one that has expired.

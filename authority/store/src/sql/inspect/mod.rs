@@ -10,8 +10,7 @@ pub(crate) mod shares;
 
 use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::invariants::{
-    EventDelivery, EventHead, OrderFacts, RecordKind, StoredEvent, StoredRecord, StoredShare, StreamCounter,
-    Subscription,
+    EventDelivery, EventHead, OrderFacts, StoredEvent, StreamCounter, Subscription,
 };
 use authority_domain::order::number::OrderNumber;
 use authority_domain::payment::Payment;
@@ -23,6 +22,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::Shard;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 /// A page of orders with what belongs to them.
 #[derive(Debug)]
@@ -106,23 +106,19 @@ impl Tx {
         after: i64,
         limit: i64,
     ) -> Result<Vec<EventHead>> {
-        let rows = query(
+        query(
             "SELECT id, sequence, type, created_at FROM events \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND sequence > $4 ORDER BY sequence LIMIT $5",
         )
         .bind_tenant(tenant)
         .binds((after, limit))
-        .read::<Row>(&mut self.conn)
-        .await?;
-        let head = |row: &Row| {
-            Ok(EventHead {
-                id: EventId::from_store(row.get("id")?),
-                sequence: row.get("sequence")?,
+        .read_as(&mut self.conn, |row| {
+            Ok(fields!(row => EventHead {
+                id, sequence, created_at;
                 event_type: row.get("type")?,
-                created_at: row.time("created_at")?,
-            })
-        };
-        rows.iter().map(head).collect()
+            }))
+        })
+        .await
     }
 
     /// The deliveries that were made with these events of a tenant to the endpoints of its merchant.
@@ -145,7 +141,6 @@ impl Tx {
                  AND d.sequence = e.sequence AND d.event_type = e.type AS agrees \
              FROM d JOIN events e ON e.shard = d.event_shard AND e.id = d.event_id",
         );
-        let rows = query.read::<Row>(&mut self.conn).await?;
         let delivery = |row: &Row| {
             Ok(EventDelivery {
                 event: EventId::from_store(row.get("event_id")?),
@@ -153,7 +148,7 @@ impl Tx {
                 agrees: row.get("agrees")?,
             })
         };
-        rows.iter().map(delivery).collect()
+        query.read_as(&mut self.conn, delivery).await
     }
 
     /// Up to `limit` events by (record, sequence) after that position.
@@ -163,87 +158,19 @@ impl Tx {
         (resource, sequence): (&str, i64),
         limit: i64,
     ) -> Result<Vec<StoredEvent>> {
-        let rows = query(
+        query(
             "SELECT id, sequence, type, resource_id, created_at, body FROM events \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND (resource_id, sequence) > ($4, $5) \
              ORDER BY resource_id, sequence LIMIT $6",
         )
         .bind_tenant(tenant)
         .binds((resource, sequence, limit))
-        .read::<Row>(&mut self.conn)
-        .await?;
-        let event = |row: &Row| {
-            Ok(StoredEvent {
-                id: EventId::from_store(row.get("id")?),
-                sequence: row.get("sequence")?,
+        .read_as(&mut self.conn, |row| {
+            Ok(fields!(row => StoredEvent {
+                id, sequence, resource_id, created_at, body;
                 event_type: row.get("type")?,
-                resource_id: row.get("resource_id")?,
-                created_at: row.time("created_at")?,
-                body: row.get("body")?,
-            })
-        };
-        rows.iter().map(event).collect()
-    }
-
-    /// The stored records with these ids, in any order.
-    pub async fn inspect_records(
-        &mut self,
-        tenant: &Tenant,
-        kind: RecordKind,
-        ids: &[&str],
-    ) -> Result<Vec<StoredRecord>> {
-        records::of_kind(&mut self.conn, tenant, kind, ids).await
-    }
-
-    /// Up to `limit` ids of records, made after the sequence `made_after`, that have no event.
-    pub async fn inspect_untold(
-        &mut self,
-        tenant: &Tenant,
-        kind: RecordKind,
-        made_after: i64,
-        limit: i64,
-    ) -> Result<Vec<String>> {
-        records::untold(&mut self.conn, tenant, kind, made_after, limit).await
-    }
-
-    /// Up to `limit` orders after `after`, by number.
-    pub async fn inspect_orders(
-        &mut self,
-        tenant: &Tenant,
-        after: Option<&OrderNumber>,
-        limit: i64,
-    ) -> Result<InspectedOrders> {
-        orders::page(&mut self.conn, tenant, after, limit).await
-    }
-
-    /// Up to `limit` payments after the id `after` that belong to no order although they captured money.
-    pub async fn inspect_payments_without_order(
-        &mut self,
-        tenant: &Tenant,
-        after: &str,
-        limit: i64,
-    ) -> Result<InspectedPayments> {
-        orders::payments_without_order(&mut self.conn, tenant, after, limit).await
-    }
-
-    /// The shares with these ids by which the tenant sees orders of others, in any order.
-    pub async fn inspect_shares(&mut self, tenant: &Tenant, ids: &[&str]) -> Result<Vec<StoredShare>> {
-        shares::shares(&mut self.conn, tenant, ids).await
-    }
-
-    /// Up to `limit` ids of shares by which the tenant sees orders of others, made after the sequence `made_after` of
-    /// its own stream, that have no event in it.
-    pub async fn inspect_untold_shares(
-        &mut self,
-        tenant: &Tenant,
-        made_after: i64,
-        limit: i64,
-    ) -> Result<Vec<String>> {
-        shares::untold(&mut self.conn, tenant, made_after, limit).await
-    }
-
-    /// The number of active shares of its orders according to the tenant's stream, and the number of rows.
-    pub async fn inspect_share_count(&mut self, tenant: &Tenant) -> Result<(i64, i64)> {
-        shares::counted(&mut self.conn, tenant).await
+            }))
+        })
+        .await
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::id::LineItemId;
 use authority_domain::invariants::{OrderFacts, OrderLineRow, ReferenceRow};
 use authority_domain::order::Order;
 use authority_domain::order::line_quantities::Marks;
@@ -14,74 +13,75 @@ use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
+use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{InspectedOrders, InspectedPayments};
 
-/// Up to `limit` orders after `after`. What cannot be read is left out; the audit of records finds it.
-pub(crate) async fn page(
-    conn: &mut BufferedConnection,
-    tenant: &Tenant,
-    after: Option<&OrderNumber>,
-    limit: i64,
-) -> Result<InspectedOrders> {
-    let rows: Vec<(String, String)> = query(
-        "SELECT order_number, body FROM orders WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number > $4 \
-         ORDER BY order_number LIMIT $5",
-    )
-    .bind_tenant(tenant)
-    .binds((after.map_or("", OrderNumber::as_str), limit))
-    .read(conn)
-    .await?;
-    let next = rows.last().map(|(number, _)| OrderNumber::from_store(number.clone()));
-    let numbers: Vec<&str> = rows.iter().map(|(number, _)| number.as_str()).collect();
-    let mut lines = lines(conn, tenant, &numbers).await?;
-    let mut references = references(conn, tenant, &numbers).await?;
-    let mut payments = bodies(conn, "payments", tenant, &numbers).await?;
-    let mut refunds = bodies(conn, "refunds", tenant, &numbers).await?;
-    let mut shipments = bodies(conn, "shipments", tenant, &numbers).await?;
-    let facts = |(number, body): &(String, String)| {
-        Some(OrderFacts {
-            order: serde_json::from_str::<Order>(body).ok()?,
-            lines: lines.remove(number).unwrap_or_default(),
-            references: references.remove(number).unwrap_or_default(),
-            payments: records(payments.remove(number))?,
-            refunds: records(refunds.remove(number))?,
-            shipments: records(shipments.remove(number))?,
-        })
-    };
-    Ok(InspectedOrders { orders: rows.iter().filter_map(facts).collect(), next })
-}
-
-/// Up to `limit` payments after the id `after` that belong to no order and have captured money, with their refunds.
-pub(crate) async fn payments_without_order(
-    conn: &mut BufferedConnection,
-    tenant: &Tenant,
-    after: &str,
-    limit: i64,
-) -> Result<InspectedPayments> {
-    let rows: Vec<(String, String)> = query(
-        "SELECT id, body FROM payments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number IS NULL \
-         AND amount_captured > 0 AND id > $4 ORDER BY id LIMIT $5",
-    )
-    .bind_tenant(tenant)
-    .binds((after, limit))
-    .read(conn)
-    .await?;
-    let mut query = Query::new("SELECT body FROM refunds WHERE ");
-    query.push_tenant("", tenant).push(" AND payment_id IN (NULL");
-    for (id, _) in &rows {
-        query.push(", ").push_bind(id);
+impl Tx {
+    /// Up to `limit` orders after `after`, by number. What cannot be read is left out; the audit of records finds it.
+    pub async fn inspect_orders(
+        &mut self,
+        tenant: &Tenant,
+        after: Option<&OrderNumber>,
+        limit: i64,
+    ) -> Result<InspectedOrders> {
+        let rows: Vec<(String, String)> = query(
+            "SELECT order_number, body FROM orders WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number > $4 \
+             ORDER BY order_number LIMIT $5",
+        )
+        .bind_tenant(tenant)
+        .binds((after.map_or("", OrderNumber::as_str), limit))
+        .read(&mut self.conn)
+        .await?;
+        let next = rows.last().map(|(number, _)| OrderNumber::from_store(number.clone()));
+        let numbers: Vec<&str> = rows.iter().map(|(number, _)| number.as_str()).collect();
+        let mut lines = lines(&mut self.conn, tenant, &numbers).await?;
+        let mut references = references(&mut self.conn, tenant, &numbers).await?;
+        let mut payments = bodies(&mut self.conn, "payments", tenant, &numbers).await?;
+        let mut refunds = bodies(&mut self.conn, "refunds", tenant, &numbers).await?;
+        let mut shipments = bodies(&mut self.conn, "shipments", tenant, &numbers).await?;
+        let facts = |(number, body): &(String, String)| {
+            Some(OrderFacts {
+                order: serde_json::from_str::<Order>(body).ok()?,
+                lines: lines.remove(number).unwrap_or_default(),
+                references: references.remove(number).unwrap_or_default(),
+                payments: records(payments.remove(number))?,
+                refunds: records(refunds.remove(number))?,
+                shipments: records(shipments.remove(number))?,
+            })
+        };
+        Ok(InspectedOrders { orders: rows.iter().filter_map(facts).collect(), next })
     }
-    query.push(")");
-    let bodies: Vec<String> = query.read(conn).await?;
-    let refunds: Vec<Refund> = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
-    let facts = |(_, body): &(String, String)| {
-        let payment: Payment = serde_json::from_str(body).ok()?;
-        let of_it = refunds.iter().filter(|refund| refund.payment_id == payment.id).cloned().collect();
-        Some((payment, of_it))
-    };
-    let payments = rows.iter().filter_map(facts).collect();
-    Ok(InspectedPayments { payments, next: rows.last().map(|(id, _)| id.clone()) })
+
+    /// Up to `limit` payments after the id `after` that belong to no order although they captured money, with
+    /// their refunds.
+    pub async fn inspect_payments_without_order(
+        &mut self,
+        tenant: &Tenant,
+        after: &str,
+        limit: i64,
+    ) -> Result<InspectedPayments> {
+        let rows: Vec<(String, String)> = query(
+            "SELECT id, body FROM payments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number IS NULL \
+             AND amount_captured > 0 AND id > $4 ORDER BY id LIMIT $5",
+        )
+        .bind_tenant(tenant)
+        .binds((after, limit))
+        .read(&mut self.conn)
+        .await?;
+        let mut query = Query::new("SELECT body FROM refunds WHERE ");
+        query.push_tenant("", tenant).push(" AND payment_id").push_among(rows.iter().map(|(id, _)| id));
+        let bodies: Vec<String> = query.read(&mut self.conn).await?;
+        let refunds: Vec<Refund> = bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect();
+        let facts = |(_, body): &(String, String)| {
+            let payment: Payment = serde_json::from_str(body).ok()?;
+            let of_it = refunds.iter().filter(|refund| refund.payment_id == payment.id).cloned().collect();
+            Some((payment, of_it))
+        };
+        let payments = rows.iter().filter_map(facts).collect();
+        Ok(InspectedPayments { payments, next: rows.last().map(|(id, _)| id.clone()) })
+    }
 }
 
 fn records<T: DeserializeOwned>(bodies: Option<Vec<String>>) -> Option<Vec<T>> {
@@ -120,17 +120,13 @@ async fn lines(
     of_orders(&mut query, tenant, orders);
     let mut found: BTreeMap<String, Vec<OrderLineRow>> = BTreeMap::new();
     for row in query.read::<Row>(conn).await? {
-        found.entry(row.get("order_number")?).or_default().push(OrderLineRow {
-            id: LineItemId::from_store(row.get("id")?),
-            quantity: row.get("quantity")?,
-            fulfilled_quantity: row.get("fulfilled_quantity")?,
-            shipped_quantity: row.get("shipped_quantity")?,
-            delivered_quantity: row.get("delivered_quantity")?,
+        found.entry(row.get("order_number")?).or_default().push(fields!(row => OrderLineRow {
+            id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity;
             marks: Marks {
                 fulfilled: row.get("marked_fulfilled_quantity")?,
                 shipped: row.get("marked_shipped_quantity")?,
             },
-        });
+        }));
     }
     Ok(found)
 }
@@ -151,9 +147,6 @@ async fn references(
 }
 
 fn of_orders(query: &mut Query<'_>, tenant: &Tenant, orders: &[&str]) {
-    query.push(" WHERE ").push_tenant("", tenant).push(" AND order_number IN (NULL");
-    for order in orders {
-        query.push(", ").push_bind((*order).to_owned());
-    }
-    query.push(")");
+    query.push(" WHERE ").push_tenant("", tenant).push(" AND order_number");
+    query.push_among(orders.iter().map(|order| (*order).to_owned()));
 }

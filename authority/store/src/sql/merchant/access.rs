@@ -9,6 +9,7 @@ use authority_domain::time::Timestamp;
 use crate::driver::{Query, Row, query};
 use crate::sql::merchant::api_keys::{COLUMNS, record};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::{Result, StoreError};
 
 /// An operator's key as it is stored.
@@ -32,9 +33,7 @@ impl Tx {
             .push(COLUMNS)
             .push(", m.body AS merchant FROM api_keys k JOIN merchants m ON m.id = k.merchant_id");
         query.push(" WHERE k.hash = ").push_bind(hash.as_slice());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some((record(&row)?, row.record("merchant")?)))
+        query.read_optional_as(&mut self.conn, |row| Ok((record(row)?, row.record("merchant")?))).await
     }
 
     /// Adds an operator key.
@@ -53,23 +52,19 @@ impl Tx {
 
     /// The operator key with this hash.
     pub async fn operator_key_by_hash(&mut self, hash: &[u8; 32]) -> Result<Option<OperatorKeyRecord>> {
-        let row = query(
+        query(
             "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys WHERE hash = $1",
         )
         .bind(hash.as_slice())
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        row.as_ref().map(operator_key).transpose()
+        .read_optional_as(&mut self.conn, operator_key).await
     }
 
     /// Every operator key, newest first; there are few.
     pub async fn operator_keys(&mut self) -> Result<Vec<OperatorKeyRecord>> {
-        let rows = query(
+        query(
             "SELECT id, hash, name, display, scopes, revoked_at, created_at FROM operator_keys ORDER BY id DESC",
         )
-        .read::<Row>(&mut self.conn)
-        .await?;
-        rows.iter().map(operator_key).collect()
+        .read_as(&mut self.conn, operator_key).await
     }
 
     /// Ends an operator key; false when there is none to end.
@@ -85,15 +80,11 @@ impl Tx {
 pub(crate) fn operator_key(row: &Row) -> Result<OperatorKeyRecord> {
     let scopes: String = row.get("scopes")?;
     let hash: Vec<u8> = row.get("hash")?;
-    Ok(OperatorKeyRecord {
-        id: KeyId::from_store(row.get("id")?),
+    Ok(fields!(row => OperatorKeyRecord {
+        id, name, display, revoked_at, created_at;
         hash: hash
             .try_into()
             .map_err(|_| StoreError::Broken("operator_keys.hash has not 32 bytes".to_owned()))?,
-        name: row.get("name")?,
-        display: row.get("display")?,
         scopes: scopes.split(' ').filter_map(OperatorScope::parse).collect(),
-        revoked_at: row.optional_time("revoked_at")?,
-        created_at: row.time("created_at")?,
-    })
+    }))
 }

@@ -8,6 +8,7 @@ use authority_domain::time::Timestamp;
 use crate::driver::{Kind, Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::rows::row;
 use crate::tx::Written;
 use crate::{Result, StoreError};
@@ -40,7 +41,7 @@ impl Tx {
     pub async fn api_key_get(&mut self, id: &KeyId) -> Result<Option<ApiKeyRecord>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.id = ").push_bind(id.as_str());
-        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(record).transpose()
+        query.read_optional_as(&mut self.conn, record).await
     }
 
     /// Up to `limit` keys of the merchant before the one with the id `before`, newest first.
@@ -54,7 +55,7 @@ impl Tx {
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.merchant_id = ").push_bind(merchant.as_str());
         query.push_some(" AND k.id < ", before);
         query.push(" ORDER BY k.id DESC LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(record).collect()
+        query.read_as(&mut self.conn, record).await
     }
 
     /// Writes the end of a key: `expires_at`, `revoked_at`, `replaced_by`. No other field of it ever changes.
@@ -91,21 +92,12 @@ impl Tx {
 pub(crate) fn record(row: &Row) -> Result<ApiKeyRecord> {
     let scopes: String = row.get("scopes")?;
     let hash: Vec<u8> = row.get("hash")?;
-    Ok(ApiKeyRecord {
-        id: KeyId::from_store(row.get("id")?),
-        merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-        livemode: row.get("livemode")?,
+    Ok(fields!(row => ApiKeyRecord {
+        id, merchant_id, livemode, name, display, expires_at, revoked_at, last_used_at, replaced_by,
+        created_by, created_at;
         hash: hash.try_into().map_err(|_| StoreError::Broken("api_keys.hash is not 32 bytes".to_owned()))?,
-        name: row.get("name")?,
-        display: row.get("display")?,
         scopes: scopes.split(' ').filter_map(Scope::parse).collect(),
-        expires_at: row.optional_time("expires_at")?,
-        revoked_at: row.optional_time("revoked_at")?,
-        last_used_at: row.optional_time("last_used_at")?,
-        replaced_by: row.get::<Option<String>>("replaced_by")?.map(KeyId::from_store),
-        created_by: row.get("created_by")?,
-        created_at: row.time("created_at")?,
-    })
+    }))
 }
 
 /// Keys have no versions.

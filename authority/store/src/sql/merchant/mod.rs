@@ -37,7 +37,7 @@ impl Tx {
 
     /// One merchant.
     pub async fn merchant_get(&mut self, id: &MerchantId) -> Result<Option<Merchant>> {
-        if let Some(merchant) = self.conn.cache.merchant(id) {
+        if let Some(merchant) = self.conn.cache.merchants.get(id) {
             return Ok(Some(merchant.clone()));
         }
         let body: Option<String> = query("SELECT body FROM merchants WHERE id = $1")
@@ -71,7 +71,7 @@ impl Tx {
     /// Writes the next version of a merchant. Its id and slug never change.
     pub async fn merchant_update(&mut self, merchant: &Merchant) -> Result<()> {
         self.need_turns(ShardSet::of(&merchant.id))?;
-        let before = self.conn.cache.merchant(&merchant.id);
+        let before = self.conn.cache.merchants.get(&merchant.id);
         let limits_stay =
             before.is_some_and(|it| (it.status, &it.limits) == (merchant.status, &merchant.limits));
         let query = query(

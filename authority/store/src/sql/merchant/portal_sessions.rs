@@ -1,7 +1,7 @@
 //! Links to the merchant portal and the sessions that they become. The database knows the hash of what a link or a
 //! cookie holds, never the value itself.
 
-use authority_domain::id::{KeyId, PortalSessionId};
+use authority_domain::id::PortalSessionId;
 use authority_domain::merchant::Merchant;
 use authority_domain::merchant::portal_session::PortalSession;
 use authority_domain::merchant::scope::Scope;
@@ -10,6 +10,7 @@ use authority_domain::time::Timestamp;
 use crate::Result;
 use crate::driver::{Row, query};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::tx::Written;
 
 /// A session with what it rests on.
@@ -50,20 +51,20 @@ impl Tx {
 
     /// The link or session with this hash.
     pub async fn portal_session(&mut self, hash: &[u8; 32]) -> Result<Option<FoundPortalSession>> {
-        let row = query(
+        query(
             "SELECT s.id, s.merchant_id, s.livemode, s.scopes, s.key_id, s.return_url, s.created_at, s.opened_at, \
                  s.expires_at, k.revoked_at, m.body AS merchant FROM portal_sessions s \
              JOIN operator_keys k ON k.id = s.key_id JOIN merchants m ON m.id = s.merchant_id WHERE s.hash = $1",
         )
         .bind(hash.as_slice())
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(FoundPortalSession {
-            session: session(&row, *hash)?,
-            merchant: row.record("merchant")?,
-            key_revoked_at: row.optional_time("revoked_at")?,
-        }))
+        .read_optional_as(&mut self.conn, |row| {
+            Ok(FoundPortalSession {
+                session: session(row, *hash)?,
+                merchant: row.record("merchant")?,
+                key_revoked_at: row.optional_time("revoked_at")?,
+            })
+        })
+        .await
     }
 
     /// Makes a session of a link that nobody has opened: from now on `cookie` finds it, and `link` nothing. False when
@@ -103,15 +104,10 @@ impl Tx {
 
 fn session(row: &Row, hash: [u8; 32]) -> Result<PortalSession> {
     let scopes: String = row.get("scopes")?;
-    Ok(PortalSession {
-        id: PortalSessionId::from_store(row.get("id")?),
+    Ok(fields!(row => PortalSession {
+        id, key_id, return_url, created_at, opened_at, expires_at;
         hash,
         tenant: row.tenant()?,
         scopes: scopes.split(' ').filter_map(Scope::parse).collect(),
-        key_id: KeyId::from_store(row.get("key_id")?),
-        return_url: row.get("return_url")?,
-        created_at: row.time("created_at")?,
-        opened_at: row.optional_time("opened_at")?,
-        expires_at: row.time("expires_at")?,
-    })
+    }))
 }

@@ -11,6 +11,7 @@ use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 const COLUMNS: &str = "id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at";
 
@@ -99,21 +100,19 @@ impl Tx {
             _ => &mut query,
         };
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(alert).collect()
+        query.read_as(&mut self.conn, alert).await
     }
 
     /// The open alerts, oldest first, at most `limit`.
     pub async fn alerts_open(&mut self, tenant: Option<&Tenant>, limit: i64) -> Result<Vec<Alert>> {
-        let rows = query(
+        query(
             "SELECT id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at FROM alerts \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND closed_at IS NULL \
              ORDER BY first_seen_at, id LIMIT $4",
         )
         .bind_tenant(&owner(tenant))
         .bind(limit)
-        .read::<Row>(&mut self.conn)
-        .await?;
-        rows.iter().map(alert).collect()
+        .read_as(&mut self.conn, alert).await
     }
 
     /// Closes the alerts of these codes about these endpoints, for all owners.
@@ -181,15 +180,9 @@ impl Tx {
 }
 
 fn alert(row: &Row) -> Result<Alert> {
-    Ok(Alert {
-        id: AlertId::from_store(row.get("id")?),
+    Ok(fields!(row => Alert {
+        id, subject, message, count, first_seen_at, last_seen_at, closed_at;
         code: row.word("alerts.code", AlertCode::parse)?,
         severity: row.word("alerts.severity", Severity::parse)?,
-        subject: row.get("subject")?,
-        message: row.get("message")?,
-        count: row.get("count")?,
-        first_seen_at: row.time("first_seen_at")?,
-        last_seen_at: row.time("last_seen_at")?,
-        closed_at: row.optional_time("closed_at")?,
-    })
+    }))
 }

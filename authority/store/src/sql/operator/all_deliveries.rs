@@ -14,32 +14,36 @@ use crate::driver::{Query, Row};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
+use crate::sql::transaction::Tx;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{FoundDelivery, LOOK_AHEAD, PageById};
 
-/// The page before the delivery `before`.
-pub(crate) async fn page(
-    conn: &mut BufferedConnection,
-    filter: &AllDeliveriesFilter,
-    before: Option<&str>,
-    limit: i64,
-) -> Result<PageById<FoundDelivery>> {
-    let Some(shards) = shards(conn, filter).await? else { return Ok(Vec::new().into()) };
-    let list = AllDeliveries { filter, before, shards };
-    let looked_to = if list.needs_bound() { list.end_of_look_ahead(conn).await? } else { None };
-    let mut query = Query::across(Across::Operator, DELIVERY_COLUMNS);
-    query.push("(SELECT * FROM deliveries WHERE ");
-    list.push_place(&mut query);
-    if let Some(end) = &looked_to {
-        list.push_beside(&mut query, " >= ", end);
+impl Tx {
+    /// Up to `limit` deliveries before the one with the id `before`, newest first. Those of one endpoint stand in the
+    /// order in which they were made.
+    pub async fn all_deliveries_page(
+        &mut self,
+        filter: &AllDeliveriesFilter,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<PageById<FoundDelivery>> {
+        let Some(shards) = shards(&mut self.conn, filter).await? else { return Ok(Vec::new().into()) };
+        let list = AllDeliveries { filter, before, shards };
+        let looked_to = if list.needs_bound() { list.end_of_look_ahead(&mut self.conn).await? } else { None };
+        let mut query = Query::across(Across::Operator, DELIVERY_COLUMNS);
+        query.push("(SELECT * FROM deliveries WHERE ");
+        list.push_place(&mut query);
+        if let Some(end) = &looked_to {
+            list.push_beside(&mut query, " >= ", end);
+        }
+        list.push_filter(&mut query);
+        list.push_order(&mut query, "");
+        query.push(" LIMIT ").push_bind(limit);
+        query.push(") AS d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id");
+        list.push_order(&mut query, "d.");
+        let rows = query.read::<Row>(&mut self.conn).await?;
+        Ok(PageById { rows: rows.iter().map(found).collect::<Result<_, _>>()?, looked_to })
     }
-    list.push_filter(&mut query);
-    list.push_order(&mut query, "");
-    query.push(" LIMIT ").push_bind(limit);
-    query.push(") AS d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id");
-    list.push_order(&mut query, "d.");
-    let rows = query.read::<Row>(conn).await?;
-    Ok(PageById { rows: rows.iter().map(found).collect::<Result<_, _>>()?, looked_to })
 }
 
 /// Where the deliveries are: in the shard of their endpoint, which is its merchant's. `None` when there is no such

@@ -5,7 +5,7 @@
 //! so no use case has to write one itself.
 
 use authority_domain::audit_log::{AuditEntry, Author};
-use authority_domain::id::{AuditId, MerchantId, RequestId};
+use authority_domain::id::MerchantId;
 use authority_domain::list_filter::AuditFilter;
 use authority_domain::time::Timestamp;
 
@@ -14,6 +14,7 @@ use crate::driver::{Query, Row};
 use crate::shards::{Shard, ShardSet};
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
 
 /// A record that a job wrote.
@@ -87,23 +88,15 @@ impl Tx {
         query.push_some(" AND at >= ", filter.created_from.map(Timestamp::as_ms));
         query.push_some(" AND at < ", filter.created_to.map(Timestamp::as_ms));
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(entry).collect()
+        query.read_as(&mut self.conn, entry).await
     }
 }
 
 fn entry(row: &Row) -> Result<AuditEntry> {
-    Ok(AuditEntry {
-        id: AuditId::from_store(row.get("id")?),
+    Ok(fields!(row => AuditEntry {
+        id, request_id, operation, merchant_id, livemode, resource_id, version_before, reason;
         created_by: Author::from_store(row.get("key_id")?),
-        request_id: RequestId::from_store(row.get("request_id")?),
-        operation: row.get("operation")?,
-        merchant_id: row.get::<Option<String>>("merchant_id")?.map(MerchantId::from_store),
-        livemode: row.get("livemode")?,
-        resource_id: row.get("resource_id")?,
-        version_before: row.get("version_before")?,
         version_after: row.get("resource_version")?,
-        reason: row.get("reason")?,
         created_at: row.time("at")?,
-    })
+    }))
 }

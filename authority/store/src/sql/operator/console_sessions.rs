@@ -4,7 +4,7 @@ use authority_domain::id::KeyId;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::driver::{Row, query};
+use crate::driver::query;
 use crate::sql::merchant::access::operator_key;
 use crate::sql::transaction::Tx;
 use crate::tx::OperatorKeyRecord;
@@ -38,21 +38,21 @@ impl Tx {
         &mut self,
         hash: &[u8; 32],
     ) -> Result<Option<(ConsoleSession, OperatorKeyRecord)>> {
-        let row = query(
+        query(
             "SELECT s.created_at AS begun_at, s.used_at, k.id, k.hash, k.name, k.display, k.scopes, k.revoked_at, \
                  k.created_at FROM console_sessions s JOIN operator_keys k ON k.id = s.key_id WHERE s.hash = $1",
         )
         .bind(hash.as_slice())
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let session = ConsoleSession {
-            hash: *hash,
-            key_id: KeyId::from_store(row.get("id")?),
-            created_at: row.time("begun_at")?,
-            used_at: row.time("used_at")?,
-        };
-        Ok(Some((session, operator_key(&row)?)))
+        .read_optional_as(&mut self.conn, |row| {
+            let session = ConsoleSession {
+                hash: *hash,
+                key_id: KeyId::from_store(row.get("id")?),
+                created_at: row.time("begun_at")?,
+                used_at: row.time("used_at")?,
+            };
+            Ok((session, operator_key(row)?))
+        })
+        .await
     }
 
     /// Records that a session was used.

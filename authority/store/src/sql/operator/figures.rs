@@ -8,6 +8,7 @@ use crate::migrations::{FOUND, Found};
 use crate::sql::across::Across;
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 
 /// The delivery backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,12 +40,10 @@ impl Tx {
         query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted ON TRUE");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
         let oldest = row.optional_time("oldest")?;
-        Ok(QueueFigures {
-            pending: row.get("pending")?,
-            due: row.get("due")?,
-            leased: row.get("leased")?,
+        Ok(fields!(row => QueueFigures {
+            pending, due, leased;
             oldest_due_at: oldest.filter(|oldest| *oldest <= now),
-        })
+        }))
     }
 
     /// Since when the oldest unattended delivery has been due: one of an enabled endpoint that has nothing in flight.

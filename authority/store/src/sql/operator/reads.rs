@@ -3,10 +3,11 @@
 use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::endpoint::{Endpoint, HealthState};
 use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
-use authority_domain::list_filter::{AllDeliveriesFilter, EventFilter};
+use authority_domain::list_filter::EventFilter;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
+use crate::Result;
 use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
@@ -15,11 +16,9 @@ use crate::sql::delivery::history::{attempt, delivery};
 use crate::sql::endpoint::rows;
 use crate::sql::endpoint::rows::endpoint;
 use crate::sql::event::push_event_filter;
-use crate::sql::operator::all_deliveries;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::placed_texts;
-use crate::tx::PageById;
-use crate::{Result, StoreError};
 
 /// A delivery, with the owner of its event and the owner of its endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,19 +122,7 @@ impl Tx {
     pub async fn event_find(&mut self, id: &EventId) -> Result<Option<(Tenant, String)>> {
         let mut query = Query::new("SELECT merchant_id, livemode, body FROM events WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
-    }
-
-    /// Up to `limit` deliveries before the one with the id `before`, newest first. Those of one endpoint stand in the
-    /// order in which they were made.
-    pub async fn all_deliveries_page(
-        &mut self,
-        filter: &AllDeliveriesFilter,
-        before: Option<&str>,
-        limit: i64,
-    ) -> Result<PageById<FoundDelivery>> {
-        all_deliveries::page(&mut self.conn, filter, before, limit).await
+        query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.get("body")?))).await
     }
 
     /// One delivery, of any owner.
@@ -143,7 +130,7 @@ impl Tx {
         let mut query = Query::new("WITH d AS MATERIALIZED (SELECT * FROM deliveries WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str()).push(") ");
         query.push(DELIVERY_COLUMNS).push("d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id");
-        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(found).transpose()
+        query.read_optional_as(&mut self.conn, found).await
     }
 
     /// Its attempts, the first one first.
@@ -154,8 +141,7 @@ impl Tx {
         );
         query.push_shards("", self.conn.shards()).push(" AND delivery_id = ").push_bind(id.as_str());
         query.push(" ORDER BY number");
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(attempt).collect()
+        query.read_as(&mut self.conn, attempt).await
     }
 
     /// One endpoint, of any owner, deleted ones too.
@@ -163,8 +149,7 @@ impl Tx {
         let mut query = Query::new("SELECT merchant_id, deleted_at, ");
         query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(found_endpoint).transpose()
+        query.read_optional_as(&mut self.conn, found_endpoint).await
     }
 
     /// Up to `limit` enabled endpoints that fail, those that began to fail first before the others; and as many that
@@ -250,16 +235,10 @@ pub(crate) fn found(row: &Row) -> Result<FoundDelivery> {
 }
 
 fn backlog(row: &Row) -> Result<Backlog> {
-    let state: String = row.get("health_state")?;
-    Ok(Backlog {
-        endpoint_id: EndpointId::from_store(row.get("endpoint_id")?),
+    Ok(fields!(row => Backlog {
+        endpoint_id, consecutive_failures, pending, due;
         owner: row.tenant()?,
-        state: HealthState::parse(&state).ok_or_else(|| {
-            StoreError::Broken("webhook_endpoints.health_state holds an unknown word".to_owned())
-        })?,
-        consecutive_failures: row.get("consecutive_failures")?,
-        pending: row.get("pending")?,
-        due: row.get("due")?,
+        state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
         oldest_pending_at: row.time("oldest")?,
-    })
+    }))
 }

@@ -147,8 +147,7 @@ impl Tx {
             .push_shards("", self.conn.shards())
             .push(" AND id = ")
             .push_bind(id);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| Ok((row.tenant()?, row.get("body")?))).transpose()
+        query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.get("body")?))).await
     }
 
     /// Whose record this is, and the number of the order that it is about.
@@ -179,19 +178,18 @@ impl Tx {
             query.push_shards("", self.conn.shards()).push(" AND");
         }
         query.push(" id = ").push_bind(id);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.map(|row| Ok((row.tenant()?, row.get("order_number")?))).transpose()
+        query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.get("order_number")?))).await
     }
 
     /// Whether an alert is open.
     pub async fn alert_status(&mut self, id: &AlertId) -> Result<Option<AlertStatus>> {
         let mut query = Query::new("SELECT closed_at FROM alerts WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        let status = |closed_at: Option<i64>| {
-            if closed_at.is_none() { AlertStatus::Open } else { AlertStatus::Closed }
+        let status = |row: &Row| {
+            let closed_at = row.optional_time("closed_at")?;
+            Ok(if closed_at.is_none() { AlertStatus::Open } else { AlertStatus::Closed })
         };
-        row.map(|row| Ok(status(row.get("closed_at")?))).transpose()
+        query.read_optional_as(&mut self.conn, status).await
     }
 
     /// The delivery that an attempt belongs to.

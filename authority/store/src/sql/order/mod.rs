@@ -15,9 +15,10 @@ use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 
 use crate::Result;
-use crate::driver::{Query, Row, query};
+use crate::driver::{Query, query};
 use crate::shards::Shard;
 use crate::sql::across::Across;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::page_rows;
 use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
 use crate::sql::transaction::{Tx, bodies};
@@ -105,7 +106,7 @@ impl Tx {
         number: &OrderNumber,
     ) -> Result<Option<(String, i64)>> {
         let key = order_key(&tenant.merchant_id, tenant.livemode, number);
-        if let Some(known) = self.conn.cache.order(&key) {
+        if let Some(known) = self.conn.cache.orders.get(&key) {
             return Ok(known.order.clone());
         }
         let statement = "SELECT body, resource_version FROM orders \
@@ -151,13 +152,11 @@ impl Tx {
             .read_stream(&mut self.conn)
             .await?;
         page_rows(rows, |row| {
-            let change = StoredChange {
-                order_number: OrderNumber::from_store(row.get("order_number")?),
+            let change = fields!(row => StoredChange {
+                order_number, resource_version, body;
                 sequence: row.get("last_sequence")?,
-                resource_version: row.get("resource_version")?,
                 changed_at: row.time("updated_at")?,
-                body: row.get("body")?,
-            };
+            });
             Ok((change.body.len(), change))
         })
         .await
@@ -184,13 +183,12 @@ impl Tx {
             " SELECT m.id, m.pending_order_ttl_hours FROM waiting CROSS JOIN merchants m \
              WHERE m.id = waiting.merchant_id AND m.pending_order_ttl_hours IS NOT NULL ORDER BY m.id",
         );
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter()
-            .map(|row| {
+        query
+            .read_as(&mut self.conn, |row| {
                 let merchant_id = MerchantId::from_store(row.get("id")?);
                 Ok(PendingLimit { merchant_id, hours: row.get("pending_order_ttl_hours")? })
             })
-            .collect()
+            .await
     }
 
     /// Pending orders that were made at or before `until`, oldest first, at most `limit`, starting after `after`.
@@ -201,7 +199,7 @@ impl Tx {
         after: Option<&PendingOrder>,
         limit: i64,
     ) -> Result<Vec<PendingOrder>> {
-        let rows = query(
+        query(
             "SELECT created_at, order_number FROM orders WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
              AND status = 'pending' AND created_at <= $4 AND (created_at, order_number) > ($5, $6) \
              ORDER BY created_at, order_number LIMIT $7",
@@ -209,14 +207,10 @@ impl Tx {
         .bind_tenant(tenant)
         .binds((until.as_ms(), after.map_or(i64::MIN, |after| after.created_at.as_ms())))
         .binds((after.map_or("", |after| after.number.as_str()), limit))
-        .read::<Row>(&mut self.conn)
-        .await?;
-        rows.iter()
-            .map(|row| {
+        .read_as(&mut self.conn, |row| {
                 let created_at = row.time("created_at")?;
                 Ok(PendingOrder { created_at, number: OrderNumber::from_store(row.get("order_number")?) })
-            })
-            .collect()
+            }).await
     }
 
     /// Writes a version of an order and its lines.

@@ -61,7 +61,7 @@ impl Tx {
     ) -> Result<bool> {
         let number = OrderNumber::generated(prefix, number);
         let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
-        if self.conn.cache.is_unused(&key) {
+        if self.conn.cache.unused.contains(&key) {
             return Ok(false);
         }
         if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
@@ -81,8 +81,8 @@ impl Tx {
     /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
     /// 100001 (contract 1.1).
     pub async fn order_number_reserve(&mut self, tenant: &Tenant, prefix: &str) -> Result<OrderNumber> {
-        let (from, taken) = match self.conn.cache.counter(tenant) {
-            Some(from) => (from, None),
+        let (from, taken) = match self.conn.cache.counters.get(tenant) {
+            Some(&from) => (from, None),
             None => self.order_counter(tenant, prefix).await.map(|(from, taken)| (from, Some(taken)))?,
         };
         let mut number = from + 1;

@@ -14,6 +14,7 @@ use crate::sql::delivery::history::attempt;
 use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::tx::FoundDelivery;
 
@@ -83,7 +84,7 @@ impl Tx {
         query.push(
             ") AS d JOIN events v ON v.shard = d.event_shard AND v.id = d.event_id ORDER BY d.created_at DESC, d.id DESC",
         );
-        query.read::<Row>(&mut self.conn).await?.iter().map(found).collect()
+        query.read_as(&mut self.conn, found).await
     }
 
     /// Up to `limit` attempts of these deliveries of a tenant's events, newest first.
@@ -104,7 +105,7 @@ impl Tx {
         query.push_shards("", with_operator(tenant));
         query.push_in("delivery_id", &deliveries);
         query.push(" ORDER BY started_at DESC, id DESC LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(attempt).collect()
+        query.read_as(&mut self.conn, attempt).await
     }
 
     /// What happened and was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which
@@ -130,17 +131,13 @@ impl Tx {
             None => query.push("IN (").push_list([EVENTS, SHARD]).push(")"),
         };
         query.push(" GROUP BY since / 3600000 ORDER BY hour");
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        let read = |row: &Row| -> Result<HourFigures> {
+        let figures = |row: &Row| {
             let hour: i64 = row.get("hour")?;
-            Ok(HourFigures {
+            Ok(fields!(row => HourFigures {
+                events, attempts, failed_attempts, failed_deliveries;
                 since: Timestamp::from_ms(hour * HOUR_MS),
-                events: row.get("events")?,
-                attempts: row.get("attempts")?,
-                failed_attempts: row.get("failed_attempts")?,
-                failed_deliveries: row.get("failed_deliveries")?,
-            })
+            }))
         };
-        rows.iter().map(read).collect()
+        query.read_as(&mut self.conn, figures).await
     }
 }

@@ -24,7 +24,7 @@ impl Tx {
         number: &OrderNumber,
     ) -> Result<Arc<OrderSurroundings>> {
         let key = order_key(&tenant.merchant_id, tenant.livemode, number);
-        if let Some(known) = self.conn.cache.order(&key) {
+        if let Some(known) = self.conn.cache.orders.get(&key) {
             return Ok(Arc::clone(known));
         }
         if self.conn.waits(&key) {
@@ -36,7 +36,7 @@ impl Tx {
         }
         let around = Arc::new(found.remove(&key).unwrap_or_default());
         if self.conn.is_writing() {
-            self.conn.cache.note_order(key, Arc::clone(&around));
+            self.conn.cache.orders.insert(key, Arc::clone(&around));
         }
         Ok(around)
     }

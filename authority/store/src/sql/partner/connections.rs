@@ -15,6 +15,7 @@ use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::{Result, StoreError};
 
 const COLUMNS: &str = "c.id, c.livemode, c.status, c.inviter_id, c.partner_id, c.invite_expires_at, c.accepted_at, \
@@ -59,7 +60,7 @@ impl Tx {
         query.push(" AND c.livemode = ").push_bind(tenant.livemode);
         query.push(" AND (c.inviter_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" OR c.partner_id = ").push_bind(tenant.merchant_id.as_str()).push(")");
-        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(connection).transpose()
+        query.read_optional_as(&mut self.conn, connection).await
     }
 
     /// The connection that was made with the code of this hash, in the mode, if its inviter may act.
@@ -71,7 +72,7 @@ impl Tx {
         let mut query = selected();
         query.push(" WHERE c.invite_hash = ").push_bind(invite_hash.as_slice());
         query.push(" AND c.livemode = ").push_bind(livemode).push(" AND i.status = 'active'");
-        query.read_optional::<Row>(&mut self.conn).await?.as_ref().map(connection).transpose()
+        query.read_optional_as(&mut self.conn, connection).await
     }
 
     /// The active connection of two merchants, no matter which of them invited.
@@ -114,8 +115,7 @@ impl Tx {
         query.push_some(" AND s.position < ", before);
         push_filter(&mut query, tenant, filter, now);
         query.push(" ORDER BY s.position DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((row.get("position")?, connection(row)?))).collect()
+        query.read_as(&mut self.conn, |row| Ok((row.get("position")?, connection(row)?))).await
     }
 
     /// Writes the version of a connection that was accepted.
@@ -199,7 +199,7 @@ impl Tx {
     pub async fn connections_to_end(&mut self, limit: i64) -> Result<Vec<PartnerConnection>> {
         let mut query = selected();
         query.push(" WHERE c.shares_to_end ORDER BY c.id LIMIT ").push_bind(limit);
-        query.read::<Row>(&mut self.conn).await?.iter().map(connection).collect()
+        query.read_as(&mut self.conn, connection).await
     }
 
     /// Notes that all shares of an ended connection have their last events.
@@ -287,14 +287,9 @@ fn connection(row: &Row) -> Result<PartnerConnection> {
         ("revoked", accepted, Some(at)) => ConnectionState::Revoked { accepted, at },
         _ => return Err(broken()),
     };
-    Ok(PartnerConnection {
-        id: ConnectionId::from_store(row.get("id")?),
-        livemode: row.get("livemode")?,
+    Ok(fields!(row => PartnerConnection {
+        id, livemode, invite_expires_at, resource_version, created_at, updated_at;
         inviter: side("inviter_id", "inviter_slug", "inviter_label")?.ok_or_else(broken)?,
         state,
-        invite_expires_at: row.time("invite_expires_at")?,
-        resource_version: row.get("resource_version")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    }))
 }

@@ -18,6 +18,7 @@ use crate::driver::{Query, Row, query};
 use crate::shards::Shard;
 use crate::sql::across::Across;
 use crate::sql::transaction::Tx;
+use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::tx::Page;
 
@@ -97,8 +98,7 @@ impl Tx {
         query.push(" AND s.id = ").push_bind(id.as_str());
         query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
         query.push(" AND s.livemode = ").push_bind(tenant.livemode);
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(share).transpose()
+        query.read_optional_as(&mut self.conn, share).await
     }
 
     /// The active share of an order on a connection.
@@ -158,13 +158,10 @@ impl Tx {
         let mut query = selected(COLUMNS);
         query.push(" WHERE ").push_shard("s.", Shard::of(&tenant.merchant_id));
         query.push(" AND s.owner_id = ").push_bind(tenant.merchant_id.as_str());
-        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number IN (NULL");
-        for order in orders {
-            query.push(", ").push_bind(order.as_str().to_owned());
-        }
-        query.push(")").push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
-        let rows = query.about(&[]).read::<Row>(&mut self.conn).await?;
-        rows.iter().map(share).collect()
+        query.push(" AND s.livemode = ").push_bind(tenant.livemode).push(" AND s.order_number");
+        query.push_among(orders.iter().map(|order| order.as_str().to_owned()));
+        query.push(ACTIVE).push(" ORDER BY s.order_number, s.owner_sequence");
+        query.about(&[]).read_as(&mut self.conn, share).await
     }
 
     /// Up to `limit` shares of an ended connection whose rows are not updated yet, each with the time when it ended.
@@ -177,8 +174,11 @@ impl Tx {
         query.push(COLUMNS).push(" FROM ").push(TABLE).push(JOINS);
         query.push(" WHERE s.connection_id = ").push_bind(connection.as_str());
         query.push(" AND s.status = 'active' AND c.status = 'revoked' ORDER BY s.id LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))))).collect()
+        query
+            .read_as(&mut self.conn, |row| {
+                Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))))
+            })
+            .await
     }
 
     /// The last event of this share in the partner's stream that shows the order, as stored bytes.
@@ -230,20 +230,12 @@ fn stored(row: &Row) -> Result<OrderShare> {
         Ok(MerchantContext { id: MerchantId::from_store(row.get(id)?), slug: row.get(slug)? })
     };
     let status = row.word("order_shares.status", ShareStatus::parse)?;
-    Ok(OrderShare {
-        id: ShareId::from_store(row.get("id")?),
-        connection_id: ConnectionId::from_store(row.get("connection_id")?),
-        order_number: OrderNumber::from_store(row.get("order_number")?),
+    Ok(fields!(row => OrderShare {
+        id, connection_id, order_number, include_customer, include_amounts, revoked_at, resource_version,
+        livemode, created_at, updated_at;
         owner: merchant("owner_id", "owner_slug")?,
         partner: merchant("partner_id", "partner_slug")?,
         permissions: vec![SharePermission::Read],
-        include_customer: row.get("include_customer")?,
-        include_amounts: row.get("include_amounts")?,
         status,
-        revoked_at: row.optional_time("revoked_at")?,
-        resource_version: row.get("resource_version")?,
-        livemode: row.get("livemode")?,
-        created_at: row.time("created_at")?,
-        updated_at: row.time("updated_at")?,
-    })
+    }))
 }

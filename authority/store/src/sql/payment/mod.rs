@@ -10,7 +10,7 @@ use authority_domain::refund::Refund;
 use authority_domain::tenant::Tenant;
 
 use crate::Result;
-use crate::driver::{Query, Row, query};
+use crate::driver::{Query, query};
 use crate::shards::{Shard, ShardSet};
 use crate::sql::across::Across;
 use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
@@ -109,7 +109,7 @@ impl Tx {
 
     /// Caches the records that were read with a payment.
     pub(crate) fn note_around(&mut self, tenant: &Tenant, row: &Found) -> Result<()> {
-        if self.conn.cache.merchant(&tenant.merchant_id).is_none() {
+        if !self.conn.cache.merchants.contains_key(&tenant.merchant_id) {
             self.conn.note_merchant(&serde_json::from_str(&row.text(6)?)?);
         }
         if let (Some(id), Some(body)) = (row.optional_text(3)?, row.optional_text(4)?) {
@@ -137,8 +137,9 @@ impl Tx {
 
     /// One payment and its tenant, as the operator's paths name it.
     pub async fn payment_find(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>> {
-        if let Some(known) = self.conn.cache.record(id.as_str()) {
+        if let Some(known) = self.conn.cache.records.get(id.as_str()) {
             return known
+                .as_ref()
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
         }
@@ -156,9 +157,7 @@ impl Tx {
     pub async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>> {
         let mut query = Query::new("SELECT merchant_id, livemode, body FROM payments WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some((row.tenant()?, serde_json::from_str(row.get("body")?)?)))
+        query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.record("body")?))).await
     }
 
     /// All payments of an order, oldest first.
@@ -205,10 +204,11 @@ impl Tx {
         query.push_in("status", &filter.status);
         query.push_some(" AND id < ", before);
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter()
-            .map(|row| Ok(FoundPayment { tenant: row.tenant()?, payment: row.record("body")? }))
-            .collect()
+        query
+            .read_as(&mut self.conn, |row| {
+                Ok(FoundPayment { tenant: row.tenant()?, payment: row.record("body")? })
+            })
+            .await
     }
 
     /// The attempt on the checkout that is still under way; there is at most one.

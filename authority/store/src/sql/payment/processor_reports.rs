@@ -117,8 +117,8 @@ impl Tx {
     /// An earlier message with this id.
     pub async fn processor_report_get(&mut self, message: &MessageId) -> Result<Option<KnownMessage>> {
         let key = report_key(message);
-        if let Some(known) = self.conn.cache.message(&key) {
-            return Ok(known.cloned());
+        if let Some(known) = self.conn.cache.messages.get(&key) {
+            return Ok(known.clone());
         }
         let found: Option<(String, Option<String>)> = query(
             "SELECT resource_id, said FROM processor_reports WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \

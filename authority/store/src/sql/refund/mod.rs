@@ -57,8 +57,8 @@ const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment 
 impl Tx {
     /// One refund.
     pub async fn refund_get(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<Refund>> {
-        if let Some(known) = self.conn.cache.record(id.as_str()) {
-            let own = known.filter(|found| found.tenant == *tenant);
+        if let Some(known) = self.conn.cache.records.get(id.as_str()) {
+            let own = known.as_ref().filter(|found| found.tenant == *tenant);
             return Ok(own.map(|found| serde_json::from_str(&found.body)).transpose()?);
         }
         let found = self.refund_body(tenant, id).await?;
@@ -75,8 +75,7 @@ impl Tx {
     pub async fn refund_find(&mut self, id: &RefundId) -> Result<Option<FoundRefund>> {
         let mut query = Query::new(FIND);
         query.push_shards("r.", self.conn.shards()).push(" AND r.id = ").push_bind(id.as_str());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        row.as_ref().map(found).transpose()
+        query.read_optional_as(&mut self.conn, found).await
     }
 
     /// The sum of the open refunds of each payment of an order that has any.
@@ -101,19 +100,17 @@ impl Tx {
         key: &str,
     ) -> Result<Option<MadeUnderKey<Refund>>> {
         let waits_under = refund_key(tenant, requester, key);
-        if self.conn.cache.is_unused(&waits_under) {
+        if self.conn.cache.unused.contains(&waits_under) {
             return Ok(None);
         }
-        let row = query(
+        query(
             "SELECT body, idempotency_fingerprint FROM refunds \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND requester = $4 AND idempotency_key = $5",
         )
         .bind_tenant(tenant)
         .binds((requester.as_str(), key))
         .about(&[waits_under])
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        row.as_ref().map(bodies::made_under_key).transpose()
+        .read_optional_as(&mut self.conn, bodies::made_under_key).await
     }
 
     /// Up to `limit` refunds before `before` (newest first; `None` from the newest), as stored text.
@@ -188,8 +185,7 @@ impl Tx {
                  AND r.id > $1 ORDER BY r.id LIMIT $2",
         );
         let query = query.binds((after.map_or("", RefundId::as_str), limit));
-        let rows = query.read::<Row>(&mut self.conn).await?;
-        rows.iter().map(|row| Ok((row.tenant()?, row.record("body")?))).collect()
+        query.read_as(&mut self.conn, |row| Ok((row.tenant()?, row.record("body")?))).await
     }
 
     /// Writes a version of a refund, and with it what is reserved of its payment.

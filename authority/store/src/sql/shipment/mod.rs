@@ -57,17 +57,16 @@ impl Tx {
 
     /// One shipment and its tenant, as the operator's paths name it.
     pub async fn shipment_find(&mut self, id: &ShipmentId) -> Result<Option<(Tenant, Shipment)>> {
-        if let Some(known) = self.conn.cache.record(id.as_str()) {
+        if let Some(known) = self.conn.cache.records.get(id.as_str()) {
             return known
+                .as_ref()
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
         }
         let mut query = Query::new("SELECT merchant_id, livemode, body FROM shipments WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let row = query.about(&[id.to_string()]).read_optional::<Row>(&mut self.conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        let tenant = row.tenant()?;
-        Ok(Some((tenant, row.record("body")?)))
+        let found = |row: &Row| Ok((row.tenant()?, row.record("body")?));
+        query.about(&[id.to_string()]).read_optional_as(&mut self.conn, found).await
     }
 
     /// Up to `limit` shipments of an order before `before` (newest first; `None` from the newest), each with its
@@ -108,19 +107,18 @@ impl Tx {
         key: &str,
     ) -> Result<Option<MadeUnderKey<Shipment>>> {
         let waits_under = shipment_key(tenant, key);
-        if self.conn.cache.is_unused(&waits_under) {
+        if self.conn.cache.unused.contains(&waits_under) {
             return Ok(None);
         }
-        let row = query(
+        query(
             "SELECT body, idempotency_fingerprint FROM shipments \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND idempotency_key = $4",
         )
         .bind_tenant(tenant)
         .bind(key)
         .about(&[waits_under])
-        .read_optional::<Row>(&mut self.conn)
-        .await?;
-        row.as_ref().map(bodies::made_under_key).transpose()
+        .read_optional_as(&mut self.conn, bodies::made_under_key)
+        .await
     }
 
     /// Writes a version of a shipment.

@@ -37,13 +37,11 @@ impl Tx {
         let mut query =
             Query::new("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let row = query.read_optional::<Row>(&mut self.conn).await?;
-        let Some(row) = row else { return Ok(None) };
-        let tenant = row.tenant()?;
-        let anchor: Option<i64> = row.get("period_anchor")?;
-        let ongoing =
-            AnchoredSubscription { record: row.record("body")?, anchor: anchor.map(Timestamp::from_ms) };
-        Ok(Some((tenant, ongoing)))
+        let found = |row: &Row| {
+            let anchor = row.optional_time("period_anchor")?;
+            Ok((row.tenant()?, AnchoredSubscription { record: row.record("body")?, anchor }))
+        };
+        query.read_optional_as(&mut self.conn, found).await
     }
 
     /// One subscription as stored text, with its version.

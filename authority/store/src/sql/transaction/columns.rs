@@ -1,6 +1,12 @@
-//! What is read from more than one kind of row: times, tenants, words of a closed list, and records as stored text.
+//! What is read from more than one kind of row: ids, times, tenants, words of a closed list, records as stored text.
 
-use authority_domain::id::MerchantId;
+use std::convert::identity;
+
+use authority_domain::id::{
+    AlertId, AttemptId, AuditId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId,
+    LineItemId, MerchantId, PortalSessionId, RecoveryId, RequestId, ShareId,
+};
+use authority_domain::order::number::OrderNumber;
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
@@ -8,7 +14,58 @@ use serde::de::DeserializeOwned;
 use crate::driver::Row;
 use crate::{Result, StoreError};
 
+/// A type that a column is read as wherever a record has it.
+pub(crate) trait Stored: Sized {
+    fn of(row: &Row, column: &str) -> Result<Self>;
+}
+
+/// Says for each type which column holds it and what makes it of that; likewise where it may be missing.
+macro_rules! stored {
+    ($($type:ty: $column:ty, $made:expr;)+) => {$(
+        impl Stored for $type {
+            fn of(row: &Row, column: &str) -> Result<Self> {
+                Ok($made(row.get::<$column>(column)?))
+            }
+        }
+
+        impl Stored for Option<$type> {
+            fn of(row: &Row, column: &str) -> Result<Self> {
+                Ok(row.get::<Option<$column>>(column)?.map($made))
+            }
+        }
+    )+};
+    (ids: $($id:ident),+) => {
+        stored! { $($id: String, $id::from_store;)+ }
+    };
+}
+
+stored! {
+    bool: bool, identity;
+    i64: i64, identity;
+    String: String, identity;
+    Vec<u8>: Vec<u8>, identity;
+    Timestamp: i64, Timestamp::from_ms;
+}
+stored!(ids: AlertId, AttemptId, AuditId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId);
+stored!(ids: LineItemId, MerchantId, OrderNumber, PortalSessionId, RecoveryId, RequestId, ShareId);
+
+/// A record of a row: first the fields that are read from the columns of their names, then what is said of the others.
+macro_rules! fields {
+    ($row:ident => $record:ident { $($column:ident),+ $(; $($others:tt)+)? }) => {
+        $record {
+            $($column: $row.read(stringify!($column))?,)+
+            $($($others)+)?
+        }
+    };
+}
+pub(crate) use fields;
+
 impl Row {
+    /// A value of a type that has its own form in columns.
+    pub(crate) fn read<T: Stored>(&self, column: &str) -> Result<T> {
+        T::of(self, column)
+    }
+
     /// A time, which is stored as milliseconds since the Unix epoch.
     pub(crate) fn time(&self, column: &str) -> Result<Timestamp> {
         Ok(Timestamp::from_ms(self.get(column)?))

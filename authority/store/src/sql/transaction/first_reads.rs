@@ -116,8 +116,8 @@ impl<'j> FirstReads<'j> {
     /// Leaves out what is cached or buffered, and the kinds of which there is too little.
     fn leave_out_what_is_known(&mut self, conn: &BufferedConnection) {
         let worth = conn.dialect().worth_looking_up;
-        self.merchants.retain(|id| conn.cache.merchant(id).is_none());
-        self.counters.retain(|key, tenant| conn.cache.counter(tenant).is_none() && !conn.waits(key));
+        self.merchants.retain(|id| !conn.cache.merchants.contains_key(id));
+        self.counters.retain(|key, tenant| !conn.cache.counters.contains_key(tenant) && !conn.waits(key));
         for ids in [&mut self.checkouts, &mut self.payments, &mut self.refunds, &mut self.shipments] {
             ids.retain(|id, _| !conn.waits(id));
             if ids.len() < worth {

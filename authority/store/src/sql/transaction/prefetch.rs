@@ -113,10 +113,10 @@ impl Tx {
             }
         }
         for (key, around) in orders {
-            self.conn.cache.note_order(key, around.into());
+            self.conn.cache.orders.insert(key, around.into());
         }
         for key in reads.keys().filter(|key| !used.contains(*key)) {
-            self.conn.cache.note_unused(key.clone());
+            self.conn.cache.unused.insert(key.clone());
         }
         Ok(())
     }
@@ -127,13 +127,13 @@ impl Tx {
             self.conn.note_key(key.clone(), None);
         }
         for id in reads.checkouts.keys() {
-            self.conn.cache.note_payable((*id).to_owned(), None);
+            self.conn.cache.payables.insert((*id).to_owned(), None);
         }
         for id in reads.records() {
-            self.conn.cache.note_record(id.to_owned(), None);
+            self.conn.cache.records.insert(id.to_owned(), None);
         }
         for key in reads.messages.keys() {
-            self.conn.cache.note_message(key.clone(), None);
+            self.conn.cache.messages.insert(key.clone(), None);
         }
         for (key, tenant) in &reads.counters {
             self.conn.note_counter(tenant, key, NUMBERS_START_ABOVE);
@@ -161,11 +161,11 @@ impl Tx {
             Part::CheckoutToPay => {
                 let (tenant, body) = (row.tenant()?, row.text(2)?);
                 let found = FoundPayable { tenant, body, under_way: row.number(0)? == 1 };
-                self.conn.cache.note_payable(row.text(1)?, Some(found));
+                self.conn.cache.payables.insert(row.text(1)?, Some(found));
             }
             Part::Message => {
                 let found = KnownMessage { resource_id: row.text(1)?, said: row.optional_text(2)? };
-                self.conn.cache.note_message(row.text(0)?, Some(found));
+                self.conn.cache.messages.insert(row.text(0)?, Some(found));
             }
             // Payments, refunds and shipments; the rest is read where several rows make one answer.
             _ => {
@@ -173,7 +173,7 @@ impl Tx {
                 if part == Part::Payment {
                     self.note_around(&found.tenant, row)?;
                 }
-                self.conn.cache.note_record(row.text(1)?, Some(found));
+                self.conn.cache.records.insert(row.text(1)?, Some(found));
             }
         }
         Ok(())
@@ -181,7 +181,7 @@ impl Tx {
 
     async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<()> {
         let unknown = |tenant: &&Tenant| {
-            self.conn.cache.stream(tenant).is_none() && !self.conn.waits(&streams::waits_under(tenant))
+            !self.conn.cache.streams.contains_key(tenant) && !self.conn.waits(&streams::waits_under(tenant))
         };
         let tenants: HashSet<_> = jobs.iter().filter_map(|job| job.tenant.as_ref()).filter(unknown).collect();
         let tenants: Vec<_> = tenants.into_iter().collect();
@@ -198,7 +198,8 @@ impl Tx {
     async fn numbers_ahead(&mut self, tenants: &BTreeMap<&Tenant, usize>) -> Result<()> {
         let mut numbers = BTreeMap::new();
         for (tenant, count) in tenants {
-            let known = (self.conn.cache.counter(tenant), self.conn.cache.merchant(&tenant.merchant_id));
+            let known =
+                (self.conn.cache.counters.get(tenant), self.conn.cache.merchants.get(&tenant.merchant_id));
             let (Some(last), Some(merchant)) = known else { continue };
             for next in (last + 1..).take(*count) {
                 let number = OrderNumber::generated(&merchant.settings.order_number_prefix, next);
@@ -214,7 +215,7 @@ impl Tx {
         let rows = self.look_up(&[keys(&USED_FOR_ORDERS, &numbers)], &[]).await?;
         let used: HashSet<_> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
         for key in numbers.into_keys().filter(|key| !used.contains(key)) {
-            self.conn.cache.note_unused(key);
+            self.conn.cache.unused.insert(key);
         }
         Ok(())
     }

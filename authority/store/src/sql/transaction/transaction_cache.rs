@@ -82,27 +82,27 @@ pub(crate) struct FoundKey {
     pub(crate) expires_at: i64,
 }
 
-/// The cached reads.
+/// The cached reads. An inner `None`: there is no such record.
 #[derive(Default)]
 pub(crate) struct TransactionCache {
-    merchants: HashMap<MerchantId, Merchant>,
-    streams: HashMap<Tenant, Stream>,
+    pub(crate) merchants: HashMap<MerchantId, Merchant>,
+    pub(crate) streams: HashMap<Tenant, Stream>,
     /// By their ids.
-    checkouts: HashMap<String, FoundCheckout>,
-    /// By the ids of the checkouts. `None`, here and below: there is no such record.
-    payables: HashMap<String, Option<FoundPayable>>,
+    pub(super) checkouts: HashMap<String, FoundCheckout>,
+    /// By the ids of the checkouts.
+    pub(crate) payables: HashMap<String, Option<FoundPayable>>,
     /// Payments, refunds and shipments by their ids.
-    records: HashMap<String, Option<FoundRecord>>,
+    pub(crate) records: HashMap<String, Option<FoundRecord>>,
     /// By the keys that they are buffered under.
-    orders: HashMap<String, Arc<OrderSurroundings>>,
+    pub(crate) orders: HashMap<String, Arc<OrderSurroundings>>,
     /// Keys under which no record is stored: generated order numbers that are free, and idempotency keys that no
     /// refund or shipment was made with.
-    unused: HashSet<String>,
+    pub(crate) unused: HashSet<String>,
     /// By the key that they are buffered under, and so are the answers.
-    messages: HashMap<String, Option<KnownMessage>>,
-    keys: HashMap<String, Option<FoundKey>>,
+    pub(crate) messages: HashMap<String, Option<KnownMessage>>,
+    pub(crate) keys: HashMap<String, Option<FoundKey>>,
     /// The last generated order numbers.
-    counters: HashMap<Tenant, i64>,
+    pub(crate) counters: HashMap<Tenant, i64>,
     /// The free capacity of endpoints.
     rooms: HashMap<EndpointId, i64>,
     /// The values that the running job changed, as they were before.
@@ -118,81 +118,8 @@ enum Moved {
 }
 
 impl TransactionCache {
-    pub(crate) fn merchant(&self, id: &MerchantId) -> Option<&Merchant> {
-        self.merchants.get(id)
-    }
-
-    pub(crate) fn note_merchant(&mut self, merchant: &Merchant) {
-        self.merchants.insert(merchant.id.clone(), merchant.clone());
-    }
-
-    pub(crate) fn stream(&self, tenant: &Tenant) -> Option<&Stream> {
-        self.streams.get(tenant)
-    }
-
-    pub(crate) fn note_stream(&mut self, tenant: &Tenant, stream: Stream) {
-        self.streams.insert(tenant.clone(), stream);
-    }
-
     pub(crate) fn checkout(&self, tenant: &Tenant, id: &str) -> Option<&FoundCheckout> {
         self.checkouts.get(id).filter(|found| found.tenant == *tenant)
-    }
-
-    pub(crate) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
-        self.checkouts.insert(id, found);
-    }
-
-    /// What is cached for a checkout that is to be paid; the outer `None` when nothing is.
-    pub(crate) fn payable(&self, checkout: &str) -> Option<Option<&FoundPayable>> {
-        self.payables.get(checkout).map(Option::as_ref)
-    }
-
-    pub(crate) fn note_payable(&mut self, checkout: String, found: Option<FoundPayable>) {
-        self.payables.insert(checkout, found);
-    }
-
-    /// What is cached for a payment, refund or shipment; the outer `None` when nothing is.
-    pub(crate) fn record(&self, id: &str) -> Option<Option<&FoundRecord>> {
-        self.records.get(id).map(Option::as_ref)
-    }
-
-    pub(crate) fn note_record(&mut self, id: String, found: Option<FoundRecord>) {
-        self.records.insert(id, found);
-    }
-
-    pub(crate) fn order(&self, key: &str) -> Option<&Arc<OrderSurroundings>> {
-        self.orders.get(key)
-    }
-
-    pub(crate) fn note_order(&mut self, key: String, found: Arc<OrderSurroundings>) {
-        self.orders.insert(key, found);
-    }
-
-    /// Whether it is known that nothing is stored under this key.
-    pub(crate) fn is_unused(&self, key: &str) -> bool {
-        self.unused.contains(key)
-    }
-
-    pub(crate) fn note_unused(&mut self, key: String) {
-        self.unused.insert(key);
-    }
-
-    /// What is cached for a processor's message; the outer `None` when nothing is.
-    pub(crate) fn message(&self, key: &str) -> Option<Option<&KnownMessage>> {
-        self.messages.get(key).map(Option::as_ref)
-    }
-
-    pub(crate) fn note_message(&mut self, key: String, found: Option<KnownMessage>) {
-        self.messages.insert(key, found);
-    }
-
-    /// What is cached for an idempotency key; the outer `None` when nothing is.
-    pub(crate) fn key(&self, key: &str) -> Option<Option<&FoundKey>> {
-        self.keys.get(key).map(Option::as_ref)
-    }
-
-    pub(crate) fn note_key(&mut self, key: String, found: Option<FoundKey>) {
-        self.keys.insert(key, found);
     }
 
     /// Drops a record that is being written.
@@ -204,14 +131,6 @@ impl TransactionCache {
         self.unused.remove(key);
         self.messages.remove(key);
         self.keys.remove(key);
-    }
-
-    pub(crate) fn counter(&self, tenant: &Tenant) -> Option<i64> {
-        self.counters.get(tenant).copied()
-    }
-
-    pub(crate) fn note_counter(&mut self, tenant: &Tenant, last_number: i64) {
-        self.counters.insert(tenant.clone(), last_number);
     }
 
     /// Notes that the running job has taken sequence numbers of a stream.
@@ -274,7 +193,9 @@ impl TransactionCache {
                         (stream.last_sequence, stream.last_created_at) = (last_sequence, last_created_at);
                     }
                 }
-                Moved::Counter { tenant, last_number } => self.note_counter(&tenant, last_number),
+                Moved::Counter { tenant, last_number } => {
+                    self.counters.insert(tenant, last_number);
+                }
                 Moved::Room { endpoint, room } => {
                     self.rooms.insert(endpoint, room);
                 }

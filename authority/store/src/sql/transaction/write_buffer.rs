@@ -111,35 +111,35 @@ impl BufferedConnection {
     /// Caches a merchant, in a transaction that writes. Elsewhere the next read may find another version.
     pub(crate) fn note_merchant(&mut self, merchant: &Merchant) {
         if self.batch.is_some() {
-            self.cache.note_merchant(merchant);
+            self.cache.merchants.insert(merchant.id.clone(), merchant.clone());
         }
     }
 
     /// Caches a stream, likewise.
     pub(crate) fn note_stream(&mut self, tenant: &Tenant, stream: Stream) {
         if self.batch.is_some() {
-            self.cache.note_stream(tenant, stream);
+            self.cache.streams.insert(tenant.clone(), stream);
         }
     }
 
     /// Caches a checkout, unless a newer version of it is buffered.
     pub(crate) fn note_checkout(&mut self, id: String, found: FoundCheckout) {
         if self.batch.is_some() && !self.waits(&id) {
-            self.cache.note_checkout(id, found);
+            self.cache.checkouts.insert(id, found);
         }
     }
 
     /// Caches what is stored under an idempotency key.
     pub(crate) fn note_key(&mut self, key: String, found: Option<FoundKey>) {
         if self.batch.is_some() && !self.waits(&key) {
-            self.cache.note_key(key, found);
+            self.cache.keys.insert(key, found);
         }
     }
 
     /// Caches a counter of order numbers. After an increment the counter's row is buffered under `key`.
     pub(crate) fn note_counter(&mut self, tenant: &Tenant, key: &str, last_number: i64) {
         if self.batch.is_some() && !self.waits(key) {
-            self.cache.note_counter(tenant, last_number);
+            self.cache.counters.insert(tenant.clone(), last_number);
         }
     }
 
@@ -186,6 +186,24 @@ impl Query<'_> {
     ) -> Result<Option<T>, Error> {
         conn.before_reading(self.about).await?;
         conn.raw.optional(self).await
+    }
+
+    /// Reads all rows, and makes of each what `read` says.
+    pub(crate) async fn read_as<T>(
+        self,
+        conn: &mut BufferedConnection,
+        read: impl Fn(&Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.read::<Row>(conn).await?.iter().map(read).collect()
+    }
+
+    /// The same with the first row, if there is one.
+    pub(crate) async fn read_optional_as<T>(
+        self,
+        conn: &mut BufferedConnection,
+        read: impl Fn(&Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.read_optional::<Row>(conn).await?.as_ref().map(read).transpose()
     }
 
     /// Reads the row that there is.

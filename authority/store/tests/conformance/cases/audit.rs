@@ -6,11 +6,11 @@ use authority_domain::list_filter::AuditFilter;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::tx::{Tx, Written};
+use authority_store::tx::Written;
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -36,15 +36,11 @@ pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) 
         entry(3, &Author::CommandLine, Some("mer_2")),
     ];
     for entry in &entries {
-        let entry = entry.clone();
-        let kept: Result<(), StoreError> = job!(store.write, tx => tx.audit_insert(&entry));
-        kept.unwrap();
+        ask!(store.write, [entry], |tx| tx.audit_insert(&entry)).unwrap();
     }
     let page = async |filter: AuditFilter, before: Option<&AuditEntry>, limit: i64| {
         let before = before.map(|entry| entry.id.to_string());
-        let page: Result<Vec<AuditEntry>, StoreError> =
-            job!(store.read, tx => tx.audit_page(&filter, before.as_deref(), limit));
-        page.unwrap()
+        ask!(store.read, |tx| tx.audit_page(&filter, before.as_deref(), limit)).unwrap()
     };
     let [first, second, third, fourth] = entries;
     let all = AuditFilter::default();
@@ -67,18 +63,10 @@ pub(crate) async fn a_commit_tells_what_it_wrote(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
-    let told: Result<Vec<Written>, Refusal> = {
-        let shop = shop.clone();
-        let store = shop.store.clone();
-        store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await?;
-                    Ok(tx.written().to_vec())
-                })
-            })
-            .await
-    };
+    let told: Result<Vec<Written>, Refusal> = ask!(shop.store.write, [shop], |tx| async {
+        shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await?;
+        Ok(tx.written().to_vec())
+    });
     let written = |id: &str, before: Option<i64>, after: i64| Written {
         resource_id: id.to_owned(),
         merchant_id: Some(shop.tenant.merchant_id.clone()),
@@ -93,8 +81,7 @@ pub(crate) async fn a_commit_tells_what_it_wrote(database: &dyn Database) {
     assert!(now > version, "the order changed with its parcel");
     assert_eq!(told, [written(number, Some(version), now), written(shipment.id.as_str(), None, 1)]);
     // A job of its own has written nothing yet.
-    let store = &shop.store;
     let nothing: Result<Vec<Written>, StoreError> =
-        store.write(|tx: &mut Tx| Box::pin(async move { Ok(tx.written().to_vec()) })).await;
+        ask!(shop.store.write, |tx| async { Ok(tx.written().to_vec()) });
     assert_eq!(nothing.unwrap(), []);
 }

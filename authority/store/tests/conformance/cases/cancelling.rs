@@ -4,17 +4,14 @@ use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::endpoint::{DisabledReason, Endpoint};
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::tx::{ConditionOf, SettledAs, Tx};
+use authority_store::tx::SettledAs;
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    let endpoint: Result<Option<Endpoint>, StoreError> =
-        job!(store.read, tx => tx.endpoint_get(&tenant, &id));
-    endpoint.unwrap().unwrap()
+    ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap()
 }
 
 async fn gone(shop: &Shop, id: &EndpointId) -> bool {
@@ -22,17 +19,11 @@ async fn gone(shop: &Shop, id: &EndpointId) -> bool {
 }
 
 async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
-    let id = id.clone();
-    let disabled: Result<bool, StoreError> = shop
-        .store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let disabled = tx.endpoint_disable(&id, DisabledReason::Gone, at(s)).await?;
-                tx.deliveries_cancel(&id, FailureReason::EndpointDisabled, at(s), 99).await?;
-                Ok(disabled)
-            })
-        })
-        .await;
+    let disabled: Result<bool, StoreError> = ask!(shop.store.write, [id], |tx| async {
+        let disabled = tx.endpoint_disable(&id, DisabledReason::Gone, at(s)).await?;
+        tx.deliveries_cancel(&id, FailureReason::EndpointDisabled, at(s), 99).await?;
+        Ok(disabled)
+    });
     disabled.unwrap()
 }
 
@@ -101,9 +92,7 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(database
         1,
         "the attempt was made all the same"
     );
-    let store = &shop.store;
-    let released: Result<u64, StoreError> = job!(store.write, tx => tx.delivery_lease_release_all());
-    assert_eq!(released.unwrap(), 2);
+    assert_eq!(ask!(shop.store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 2);
     assert_eq!(database.number(cancelled).await, 3);
 }
 
@@ -117,15 +106,12 @@ pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: 
     }
     // One of each is in flight.
     shop.lease("a", noon(), 3, 1).await;
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), deleted.clone());
-    let gone: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 1, noon()));
-    gone.unwrap();
+    let store = &shop.store;
+    ask!(store.write, [shop, deleted], |tx| tx.endpoint_delete(&shop.tenant, &deleted, 1, noon())).unwrap();
     let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{disabled}'");
     database.execute(&sql).await.unwrap();
-    let sweep = async |s: i64| -> u64 {
-        let done: Result<u64, StoreError> = job!(store.write, tx => tx.deliveries_cancel_stranded(at(s), 3));
-        done.unwrap()
-    };
+    let sweep =
+        async |s: i64| -> u64 { ask!(store.write, |tx| tx.deliveries_cancel_stranded(at(s), 3)).unwrap() };
     assert_eq!((sweep(0).await, sweep(0).await, sweep(0).await), (3, 1, 0));
     let count = async |endpoint: &EndpointId, marks: &str| {
         let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
@@ -151,10 +137,8 @@ pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(database: &
         shop.open_checkout().await;
     }
     let taken = shop.lease("a", noon(), 9, 9).await;
-    let (store, tenant, deleted) = (&shop.store, shop.tenant.clone(), id.clone());
-    let gone: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &deleted, 1, at(1)));
-    gone.unwrap();
+    let store = &shop.store;
+    ask!(store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, 1, at(1))).unwrap();
     let outcomes = vec![
         settlement(&taken[0], "a", SettledAs::Succeeded),
         settlement(&taken[1], "a", SettledAs::Retry { at: at(300), put_off: false }),
@@ -167,7 +151,6 @@ pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(database: &
             "{marks}"
         );
     }
-    let of: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions(&[id]));
-    assert!(of.unwrap()[0].deleted);
+    assert!(ask!(store.write, |tx| tx.conditions(&[id])).unwrap()[0].deleted);
     assert!(shop.lease("b", at(999), 9, 9).await.is_empty());
 }

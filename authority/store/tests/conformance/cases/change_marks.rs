@@ -1,25 +1,19 @@
 //! Marks of change: what makes them different, and what does not (contract 20).
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::id::AlertId;
-use authority_store::StoreError;
+use authority_domain::alert::AlertCode;
 use authority_store::tx::{SettledAs, Stretch};
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{alert, at, noon, settlement};
 use super::recoveries::begin;
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn of(shop: &Shop) -> String {
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let mark: Result<String, StoreError> = job!(store.read, tx => tx.tenant_mark(&tenant));
-    mark.unwrap()
+    ask!(shop.store.read, [shop], |tx| tx.tenant_mark(&shop.tenant)).unwrap()
 }
 
 async fn of_all(shop: &Shop) -> String {
-    let store = &shop.store;
-    let mark: Result<String, StoreError> = job!(store.read, tx => tx.platform_mark());
-    mark.unwrap()
+    ask!(shop.store.read, |tx| tx.platform_mark()).unwrap()
 }
 
 pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn Database) {
@@ -44,10 +38,7 @@ pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn D
     note(&mut seen).await;
     let begun = begin(&shop, &endpoint, Stretch { above: 0, below: 3 }).await;
     note(&mut seen).await;
-    let (store, counted) = (&shop.store, begun.clone());
-    let done: Result<bool, StoreError> =
-        job!(store.write, tx => tx.recovery_counted(&counted, 1, 1, at(150)));
-    assert!(done.unwrap());
+    assert!(ask!(shop.store.write, [begun], |tx| tx.recovery_counted(&begun, 1, 1, at(150))).unwrap());
     note(&mut seen).await;
     for change in ["status = 'disabled'", "resource_version = 2", "held_until = 7", "deleted_at = 8"] {
         let changed = format!("UPDATE webhook_endpoints SET {change} WHERE id = '{endpoint}'");
@@ -74,22 +65,12 @@ pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(database: &d
     let leased = shop.lease("a", noon(), 9, 9).await;
     shop.settle(vec![settlement(&leased[0], "a", SettledAs::Succeeded)]).await;
     note(&mut seen).await;
-    let alert = NewAlert {
-        id: AlertId::generate(at(1), &mut dice()),
-        code: AlertCode::EndpointFailing,
-        severity: Severity::Warning,
-        subject: "we_x".to_owned(),
-        message: String::new(),
-    };
+    let alert = alert(AlertCode::EndpointFailing, "we_x", 1);
     for _ in 0..2 {
-        let alert = alert.clone();
-        let raised: Result<(), StoreError> = job!(store.write, tx => tx.alert_raise(None, &alert, at(1)));
-        raised.unwrap();
+        ask!(store.write, [alert], |tx| tx.alert_raise(None, &alert, at(1))).unwrap();
         note(&mut seen).await;
     }
-    let closed: Result<(), StoreError> =
-        job!(store.write, tx => tx.alert_close(None, AlertCode::EndpointFailing, "we_x", at(2)));
-    closed.unwrap();
+    ask!(store.write, |tx| tx.alert_close(None, AlertCode::EndpointFailing, "we_x", at(2))).unwrap();
     note(&mut seen).await;
     let audit = "INSERT INTO audit_log (shard, id, at, key_id, request_id, operation) \
          SELECT MIN(shard), 'aud_1', 1, 'k', 'r', 'o' FROM alerts";

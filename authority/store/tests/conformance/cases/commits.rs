@@ -6,15 +6,12 @@ use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::Order;
 use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::number::OrderNumber;
-use authority_domain::payment::Payment;
-use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::tx::Page;
 use verify_core::catalog::EventType;
 
 use super::fixtures::noon;
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// How many rows each table has that a commit writes.
 async fn rows(database: &dyn Database) -> Vec<i64> {
@@ -31,12 +28,11 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn
     let sale = shop.sell().await;
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 6]);
     // The rows are the last versions of the records, the events all of them.
-    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), sale.order.order_number.clone());
-    let order: Result<Option<Order>, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
+    let store = &shop.store;
+    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
     assert_eq!(order.unwrap(), Some(sale.order.clone()));
     assert_eq!(sale.order.resource_version, 2);
-    let (tenant, id) = (shop.tenant.clone(), sale.payment.id.clone());
-    let payment: Result<Option<Payment>, StoreError> = job!(store.read, tx => tx.payment_get(&tenant, &id));
+    let payment = ask!(store.read, [shop, sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
     assert_eq!(payment.unwrap(), Some(sale.payment.clone()));
 
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
@@ -44,8 +40,8 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn
     assert_eq!(rows(database).await, [1, 1, 1, 2, 1, 8, 8]);
     let stored: Vec<String> = shop.events().await.into_iter().skip(6).map(|(_, body)| body).collect();
     assert_eq!(stored, committed.events.iter().map(|event| event.body.clone()).collect::<Vec<_>>());
-    let (tenant, number) = (shop.tenant.clone(), sale.order.order_number.clone());
-    let parcels: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.shipments_of_order(&tenant, &number));
+    let number = sale.order.order_number.clone();
+    let parcels = ask!(store.read, [shop], |tx| tx.shipments_of_order(&shop.tenant, &number));
     assert_eq!(parcels.unwrap(), [shipment]);
     assert_eq!(database.number("SELECT CAST(SUM(shipped_quantity) AS BIGINT) FROM order_lines").await, 1);
     let waiting = database
@@ -149,10 +145,8 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Da
     let (_, changes) = shop.parcel(&first.order, &[], None);
     shop.commit(changes).await.unwrap();
     let page = async |filter: OrderFilter, before, limit| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Page<_>, StoreError> =
-            job!(store.read, tx => tx.orders_page(&tenant, &filter, before, limit));
-        page.unwrap()
+        ask!(shop.store.read, [shop], |tx| tx.orders_page(&shop.tenant, &filter, before, limit))
+            .unwrap()
             .rows
             .into_iter()
             .map(|(position, body)| {
@@ -193,9 +187,8 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database:
         second.payment.id
     );
     database.execute(&sql).await.unwrap();
-    let (store, tenant, order) = (&shop.store, shop.tenant.clone(), number.clone());
-    let payments: Result<Vec<Payment>, StoreError> =
-        job!(store.read, tx => tx.payments_of_order(&tenant, &order));
+    let store = &shop.store;
+    let payments = ask!(store.read, [shop, number], |tx| tx.payments_of_order(&shop.tenant, &number));
     assert_eq!(payments.unwrap(), [first.payment, second.payment]);
 
     let (mut parcels, mut order) = (Vec::new(), first.order);
@@ -207,8 +200,7 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database:
         shop.commit(changes).await.unwrap();
         parcels.push(parcel);
     }
-    let tenant = shop.tenant.clone();
-    let stored: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.shipments_of_order(&tenant, &number));
+    let stored = ask!(store.read, [shop], |tx| tx.shipments_of_order(&shop.tenant, &number));
     assert_eq!(stored.unwrap(), parcels);
 }
 
@@ -218,10 +210,8 @@ pub(crate) async fn records_of_different_kinds_may_share_a_name(database: &dyn D
     let sale = shop.sell_as(|payment| OrderNumber::parse(payment.id.as_str()).unwrap()).await;
     assert_eq!(sale.order.order_number.as_str(), sale.payment.id.as_str());
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 0]);
-    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), sale.order.order_number.clone());
-    let order: Result<Option<Order>, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
-    assert_eq!(order.unwrap(), Some(sale.order));
-    let (tenant, id) = (shop.tenant.clone(), sale.payment.id.clone());
-    let payment: Result<Option<Payment>, StoreError> = job!(store.read, tx => tx.payment_get(&tenant, &id));
-    assert_eq!(payment.unwrap(), Some(sale.payment));
+    let store = &shop.store;
+    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
+    let payment = ask!(store.read, [shop, sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
+    assert_eq!((order.unwrap(), payment.unwrap()), (Some(sale.order), Some(sale.payment)));
 }

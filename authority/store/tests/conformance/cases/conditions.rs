@@ -5,23 +5,19 @@ use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::endpoint::{EndpointStatus, Health, HealthState};
 use authority_domain::id::{EndpointId, EventId};
-use authority_store::StoreError;
 use authority_store::tx::{ConditionOf, Overdue};
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn condition_of(shop: &Shop, id: &EndpointId) -> ConditionOf {
-    let (store, ids) = (&shop.store, [id.clone()]);
-    let found: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions(&ids));
-    found.unwrap().remove(0)
+    let ids = [id.clone()];
+    ask!(shop.store.write, |tx| tx.conditions(&ids)).unwrap().remove(0)
 }
 
 async fn put(shop: &Shop, conditions: Vec<ConditionOf>) {
-    let store = &shop.store;
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.conditions_put(&conditions));
-    done.unwrap();
+    ask!(shop.store.write, |tx| tx.conditions_put(&conditions)).unwrap();
 }
 
 fn events(ids: &[&str]) -> Vec<EventId> {
@@ -83,15 +79,13 @@ pub(crate) async fn a_condition_comes_back_as_it_was_put(database: &dyn Database
     assert_eq!(second.tenant, theirs.tenant);
     assert_eq!(condition_of(&shop, &untouched).await.condition, untried);
     // What merchants see is the same, and no version of the endpoint.
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), one.clone());
-    let shown: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
-    let shown = shown.unwrap().unwrap();
+    let store = &shop.store;
+    let shown = ask!(store.read, [shop, one], |tx| tx.endpoint_get(&shop.tenant, &one)).unwrap().unwrap();
     assert_eq!((shown.health, shown.resource_version), (ill().health, 1));
     put(&shop, vec![new.clone()]).await;
     assert_eq!(condition_of(&shop, &one).await, new);
     put(&shop, Vec::new()).await;
-    let nobody: Result<Vec<_>, StoreError> = job!(store.write, tx => tx.conditions(&[]));
-    assert_eq!(nobody.unwrap(), []);
+    assert_eq!(ask!(store.write, |tx| tx.conditions(&[])).unwrap(), []);
 }
 
 /// An endpoint that is enabled again has no past; one with another address may have another receiver, which is tried at
@@ -100,16 +94,14 @@ pub(crate) async fn a_changed_endpoint_begins_anew(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let change = async |url: Option<&str>, failures: i64, now: i64| {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-        let before: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
-        let mut endpoint = before.unwrap().unwrap();
+        let store = &shop.store;
+        let mut endpoint =
+            ask!(store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap();
         endpoint.url = url.map_or(endpoint.url, str::to_owned);
         endpoint.health.consecutive_failures = failures;
         endpoint.resource_version += 1;
         endpoint.updated_at = at(now);
-        let tenant = shop.tenant.clone();
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_update(&tenant, &endpoint));
-        done.unwrap();
+        ask!(store.write, [shop], |tx| tx.endpoint_update(&shop.tenant, &endpoint)).unwrap();
     };
     let of = condition_of(&shop, &id).await;
     put(&shop, vec![ConditionOf { condition: ill(), ..of }]).await;
@@ -165,12 +157,10 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
     expected.sort();
     let expected: Vec<EndpointId> = expected.into_iter().map(|(_, id)| id).collect();
     let find = async |limit: i64| -> Vec<EndpointId> {
-        let store = &shop.store;
         let overdue =
             Overdue { failing_before: at(100), disabled_before: at(50), long_disabled_before: at(50), limit };
-        let found: Result<Vec<ConditionOf>, StoreError> =
-            job!(store.write, tx => tx.conditions_overdue(overdue));
-        found.unwrap().into_iter().map(|of| of.endpoint_id).collect()
+        let found = ask!(shop.store.write, |tx| tx.conditions_overdue(overdue)).unwrap();
+        found.into_iter().map(|of| of.endpoint_id).collect()
     };
     assert_eq!(find(99).await, expected);
     assert_eq!(find(2).await, expected[..2]);
@@ -182,8 +172,7 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
         long_disabled_before: at(100),
         limit: 99,
     };
-    let found: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions_overdue(sooner));
-    let found = found.unwrap();
+    let found = ask!(store.write, |tx| tx.conditions_overdue(sooner)).unwrap();
     assert_eq!(found.len(), 4, "those with three events, enabled, whose failures began by then");
     // Those with the schedule `long` are given more time.
     let id = &found[1].endpoint_id;
@@ -193,8 +182,6 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
     let first = found[1].condition.first_failure_at.unwrap();
     for (long_disabled_before, expected) in [(first.plus_ms(-1), 3), (first, 4)] {
         let overdue = Overdue { long_disabled_before, ..sooner };
-        let found: Result<Vec<ConditionOf>, StoreError> =
-            job!(store.write, tx => tx.conditions_overdue(overdue));
-        assert_eq!(found.unwrap().len(), expected);
+        assert_eq!(ask!(store.write, |tx| tx.conditions_overdue(overdue)).unwrap().len(), expected);
     }
 }

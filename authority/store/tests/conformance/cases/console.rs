@@ -1,84 +1,57 @@
 //! What the operator's console asks: sessions, search, the story of an order, endpoints in trouble (contract 20).
 
 use authority_domain::event::change::Change;
-use authority_domain::id::{AttemptId, DeliveryId, EventId, KeyId, RecoveryId, ShipmentId};
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::id::{AttemptId, DeliveryId, EventId, RecoveryId, ShipmentId};
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::time::Timestamp;
-use authority_store::tx::{
-    ConsoleSession, FoundRecord, HourFigures, MatchedName, NamedRecord, OperatorKeyRecord, SettledAs,
-};
+use authority_store::tx::{ConsoleSession, HourFigures, MatchedName, NamedRecord, SettledAs};
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{at, dice, noon, operator_key, settlement};
 use super::shop::Shop;
-use super::{Database, job};
-
-fn key() -> OperatorKeyRecord {
-    OperatorKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        hash: [7; 32],
-        name: "night".to_owned(),
-        display: "svc_op_ab12…".to_owned(),
-        scopes: vec![OperatorScope::OperatorRead],
-        revoked_at: None,
-        created_at: noon(),
-    }
-}
+use super::{Database, ask};
 
 async fn session(store: &Store, hash: [u8; 32]) -> Option<(ConsoleSession, Option<Timestamp>)> {
-    let found: Result<Option<(ConsoleSession, OperatorKeyRecord)>, StoreError> =
-        job!(store.read, tx => tx.console_session(&hash));
-    found.unwrap().map(|(session, key)| (session, key.revoked_at))
+    ask!(store.read, |tx| tx.console_session(&hash)).unwrap().map(|(session, key)| (session, key.revoked_at))
 }
 
 pub(crate) async fn a_session_is_there_until_it_is_ended(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
-    let (key, other) = (key(), [9; 32]);
+    let (key, other) = (operator_key(7), [9; 32]);
     let begun = |hash, s| ConsoleSession { hash, key_id: key.id.clone(), created_at: at(s), used_at: at(s) };
     let (first, second) = (begun([1; 32], 0), begun([2; 32], 10));
-    let (record, sessions) = (key.clone(), [first.clone(), second.clone()]);
-    let made: Result<(), StoreError> = store
-        .write(move |tx| {
-            Box::pin(async move {
-                tx.operator_key_insert(&record).await?;
-                for session in &sessions {
-                    tx.console_session_insert(session).await?;
-                }
-                Ok(())
-            })
-        })
-        .await;
+    let sessions = [first.clone(), second.clone()];
+    let made: Result<(), StoreError> = ask!(store.write, [key], |tx| async {
+        tx.operator_key_insert(&key).await?;
+        for session in &sessions {
+            tx.console_session_insert(session).await?;
+        }
+        Ok(())
+    });
     made.unwrap();
     assert_eq!(session(store, first.hash).await, Some((first.clone(), None)));
     assert_eq!(session(store, other).await, None);
     // Its use moves forward only.
     for (s, used) in [(70, 70), (60, 70)] {
         let hash = first.hash;
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.console_session_used(&hash, at(s)));
-        done.unwrap();
+        ask!(store.write, |tx| tx.console_session_used(&hash, at(s))).unwrap();
         let expected = ConsoleSession { used_at: at(used), ..first.clone() };
         assert_eq!(session(store, hash).await, Some((expected, None)));
     }
     // A revoked key is told with its sessions.
-    let id = key.id.clone();
-    let revoked: Result<bool, StoreError> = job!(store.write, tx => tx.operator_key_revoke(&id, at(80)));
-    assert!(revoked.unwrap());
+    assert!(ask!(store.write, [key], |tx| tx.operator_key_revoke(&key.id, at(80))).unwrap());
     assert_eq!(session(store, second.hash).await, Some((second.clone(), Some(at(80)))));
-    let removed: Result<u64, StoreError> = job!(store.write, tx => tx.console_sessions_purge(at(70), 9));
-    assert_eq!(removed.unwrap(), 1, "the second");
+    assert_eq!(ask!(store.write, |tx| tx.console_sessions_purge(at(70), 9)).unwrap(), 1, "the second");
     assert_eq!(session(store, second.hash).await, None);
     let hash = first.hash;
-    let ended: Result<(), StoreError> = job!(store.write, tx => tx.console_session_end(&hash));
-    ended.unwrap();
+    ask!(store.write, |tx| tx.console_session_end(&hash)).unwrap();
     assert_eq!(session(store, hash).await, None);
 }
 
 async fn named(store: &Store, name: &str) -> Vec<(MatchedName, String, Option<String>)> {
-    let name = name.to_owned();
-    let found: Result<Vec<FoundRecord>, StoreError> = job!(store.read, tx => tx.records_named(&name, 9));
+    let found = ask!(store.read, [name], |tx| tx.records_named(&name, 9));
     found.unwrap().into_iter().map(|found| (found.by, found.id, found.order_number)).collect()
 }
 
@@ -91,10 +64,8 @@ pub(crate) async fn a_record_is_found_by_each_of_its_names(database: &dyn Databa
     twin.sell_as(|_| number.clone()).await;
     let (parcel, changes) = shop.parcel(&sale.order, &[], Some("JD0146"));
     shop.commit(changes).await.unwrap();
-    let (tenant, order) = (shop.tenant.clone(), number.clone());
     let name = ExternalName { system: SystemName::parse("erp").unwrap(), id: "SO-4711".to_owned() };
-    let put: Result<(), StoreError> = job!(store.write, tx => tx.reference_put(&tenant, &order, &name));
-    put.unwrap();
+    ask!(store.write, [shop, number], |tx| tx.reference_put(&shop.tenant, &number, &name)).unwrap();
     let text = number.to_string();
     let of = |by, id: &str| (by, id.to_owned(), Some(text.clone()));
     assert_eq!(
@@ -116,16 +87,13 @@ pub(crate) async fn a_record_is_found_by_each_of_its_names(database: &dyn Databa
     assert_eq!(named(store, "ch_1").await, [of(MatchedName::ProcessorReference, payment.id.as_str())]);
 
     let of_parcel = NamedRecord::Shipment(parcel.id.clone());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.record_find(&of_parcel));
-    let (owner, body) = found.unwrap().unwrap();
+    let (owner, body) = ask!(store.read, |tx| tx.record_find(&of_parcel)).unwrap().unwrap();
     assert_eq!(owner, shop.tenant);
     assert!(body.contains("JD0146"));
     let nobodys = NamedRecord::Shipment(ShipmentId::generate(noon(), &mut dice()));
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.record_find(&nobodys));
-    assert_eq!(found.unwrap(), None);
+    assert_eq!(ask!(store.read, |tx| tx.record_find(&nobodys)).unwrap(), None);
     let recovery = RecoveryId::generate(noon(), &mut dice());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_of_recovery(&recovery));
-    assert_eq!(found.unwrap(), None);
+    assert_eq!(ask!(store.read, |tx| tx.endpoint_of_recovery(&recovery)).unwrap(), None);
 }
 
 pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database) {
@@ -134,12 +102,8 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     let endpoint = shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     shop.open_checkout().await;
-    let tenant = shop.tenant.clone();
     let about = async |records: Vec<String>, before: Option<i64>, limit| {
-        let tenant = tenant.clone();
-        let events: Result<Vec<String>, StoreError> =
-            job!(store.read, tx => tx.events_about(&tenant, &records, before, limit));
-        events.unwrap()
+        ask!(store.read, [shop], |tx| tx.events_about(&shop.tenant, &records, before, limit)).unwrap()
     };
     let records = vec![sale.order.order_number.to_string(), sale.payment.id.to_string()];
     let events = about(records.clone(), None, 99).await;
@@ -163,33 +127,25 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     let good = settlement(&leased[1], "a", SettledAs::Succeeded);
     shop.settle(vec![ended, good]).await;
     let ids: Vec<EventId> = leased.iter().map(|leased| leased.event_id.clone()).collect();
-    let of = shop.tenant.clone();
-    let found: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.deliveries_of_events(&of, &ids, 9));
-    let found = found.unwrap();
+    let found = ask!(store.read, [shop], |tx| tx.deliveries_of_events(&shop.tenant, &ids, 9)).unwrap();
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|found| found.delivery.endpoint_id == endpoint && found.owner == shop.tenant));
     let deliveries: Vec<DeliveryId> = found.iter().map(|found| found.delivery.id.clone()).collect();
-    let of = shop.tenant.clone();
-    let attempts: Result<Vec<_>, StoreError> =
-        job!(store.read, tx => tx.attempts_of_deliveries(&of, &deliveries, 9));
-    let attempts = attempts.unwrap();
+    let attempts =
+        ask!(store.read, [shop], |tx| tx.attempts_of_deliveries(&shop.tenant, &deliveries, 9)).unwrap();
     assert_eq!(attempts.len(), 2);
     assert!(attempts[0].started_at >= attempts[1].started_at, "newest first");
     let attempt: AttemptId = attempts[0].id.clone();
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_of_attempt(&attempt));
+    let found = ask!(store.read, |tx| tx.delivery_of_attempt(&attempt));
     assert_eq!(found.unwrap().as_ref(), Some(&attempts[0].delivery_id));
-    let of = shop.tenant.clone();
-    let none: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.deliveries_of_events(&of, &[], 9));
-    assert_eq!(none.unwrap(), []);
-    let of = shop.tenant.clone();
-    let none: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.attempts_of_deliveries(&of, &[], 9));
-    assert_eq!(none.unwrap(), []);
+    assert_eq!(ask!(store.read, [shop], |tx| tx.deliveries_of_events(&shop.tenant, &[], 9)).unwrap(), []);
+    assert_eq!(ask!(store.read, [shop], |tx| tx.attempts_of_deliveries(&shop.tenant, &[], 9)).unwrap(), []);
 
     let of_endpoint = endpoint.clone();
     for (whose, events) in [(None, all.len()), (Some(of_endpoint), 0)] {
-        let of = shop.tenant.clone();
-        let hours: Result<Vec<HourFigures>, StoreError> =
-            job!(store.read, tx => tx.hours_since(whose.as_ref().map(|id| (&of, id)), at(100)));
+        let hours = ask!(store.read, [shop], |tx| {
+            tx.hours_since(whose.as_ref().map(|id| (&shop.tenant, id)), at(100))
+        });
         let hour = |s, failed| HourFigures {
             since: at(s),
             events: 0,
@@ -209,7 +165,7 @@ pub(crate) async fn endpoints_in_trouble_are_named(database: &dyn Database) {
     let (fine, bad) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let store = &shop.store;
     let troubled = async || -> Vec<_> {
-        let found: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_in_trouble(9));
+        let found = ask!(store.read, |tx| tx.endpoints_in_trouble(9));
         found.unwrap().into_iter().map(|found| (found.endpoint.id, found.owner)).collect()
     };
     assert_eq!(troubled().await, []);

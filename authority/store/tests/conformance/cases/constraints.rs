@@ -1,11 +1,12 @@
 //! What the schema itself refuses: contract 12 T6, I3, I5, I12.
 
+use authority_domain::event::change::Record;
 use authority_store::tx::{KnownMessage, MadeUnderKey, MessageId, ProcessorMessage};
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{api_key, dice, merchant, new_payment, noon, payment_id};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -13,9 +14,9 @@ pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database)
     let committed = shop.open_checkout().await;
     let mut twin = committed.deliveries[0].clone();
     twin.id = authority_domain::id::DeliveryId::generate(noon(), &mut dice());
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let inserted: Result<(), StoreError> =
-        job!(store.write, tx => tx.deliveries_insert(&tenant, std::slice::from_ref(&twin), noon()));
+    let inserted = ask!(shop.store.write, [shop], |tx| {
+        tx.deliveries_insert(&shop.tenant, std::slice::from_ref(&twin), noon())
+    });
     assert!(matches!(inserted, Err(StoreError::Conflict(Constraint::Other))));
     assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 1);
     // Another trigger is another delivery.
@@ -32,11 +33,11 @@ pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {
     let (first, second) =
         (shop.sell().await.payment.id.to_string(), shop.sell().await.payment.id.to_string());
     let claim = async |shop: &Shop, processor: &str, kind, event: &str, payment: &str, said: &'static str| {
-        let (store, payment) = (&shop.store, payment.to_owned());
         let message = MessageId::new(&shop.tenant, processor, kind, event);
-        let claimed: Result<_, StoreError> =
-            job!(store.write, tx => tx.processor_report_claim(&message, &payment, Some(said), noon()));
-        claimed.unwrap()
+        ask!(shop.store.write, [payment], |tx| {
+            tx.processor_report_claim(&message, &payment, Some(said), noon())
+        })
+        .unwrap()
     };
     let known =
         |payment: &str| Some(KnownMessage { resource_id: payment.to_owned(), said: Some("paid".to_owned()) });
@@ -66,9 +67,8 @@ pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {
         );
     }
     let get = async |event: &str| {
-        let (store, message) = (&shop.store, MessageId::new(&shop.tenant, "acme-pay", kind, event));
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.processor_report_get(&message));
-        found.unwrap()
+        let message = MessageId::new(&shop.tenant, "acme-pay", kind, event);
+        ask!(shop.store.read, |tx| tx.processor_report_get(&message)).unwrap()
     };
     assert_eq!(get("evt-1").await, known(&first));
     assert_eq!(get("evt-9").await, None);
@@ -84,9 +84,9 @@ pub(crate) async fn one_open_payment_per_checkout(database: &dyn Database) {
     };
     shop.commit(vec![opened, attempt()]).await.unwrap();
     let under_way = async || {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), checkout.id.clone());
-        let open: Result<_, StoreError> = job!(store.read, tx => tx.payment_open_on(&tenant, &id));
-        open.unwrap().is_some()
+        ask!(shop.store.read, [shop, checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id))
+            .unwrap()
+            .is_some()
     };
     assert!(under_way().await);
     shop.commit(vec![attempt()]).await.unwrap_err();
@@ -105,7 +105,7 @@ pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
     let sale = shop.sell().await;
     let (first, changes) = shop.parcel(&sale.order, &[], None);
     let Some(order) = changes.iter().find_map(|change| match &change.record {
-        authority_domain::event::change::Record::Order(order) => Some((**order).clone()),
+        Record::Order(order) => Some((**order).clone()),
         _ => None,
     }) else {
         panic!("shipping changes the order")
@@ -116,8 +116,7 @@ pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
     assert_eq!(database.number("SELECT COUNT(*) FROM shipments").await, 1);
     shop.commit_under(changes, second.id.as_str(), "k-2", [7; 32]).await.unwrap();
     for (key, expected) in [("k-1", Some(&first)), ("k-2", Some(&second)), ("k-3", None)] {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.shipment_by_key(&tenant, key));
+        let found = ask!(shop.store.read, [shop], |tx| tx.shipment_by_key(&shop.tenant, key));
         let made = |shipment: &authority_domain::shipment::Shipment| MadeUnderKey {
             record: shipment.clone(),
             fingerprint: Some(vec![7; 32]),
@@ -130,9 +129,7 @@ pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], Some("T-1"));
-    let Some(authority_domain::event::change::Record::Order(order)) =
-        changes.last().map(|change| change.record.clone())
-    else {
+    let Some(Record::Order(order)) = changes.last().map(|change| change.record.clone()) else {
         panic!("shipping changes the order")
     };
     shop.commit(changes).await.unwrap();
@@ -151,13 +148,12 @@ pub(crate) async fn slugs_and_keys_are_unique(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
     let twin = merchant("acme");
-    let taken: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&twin));
+    let taken = ask!(store.write, |tx| tx.merchant_insert(&twin));
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::MerchantSlug))));
     let key = |hash| api_key(&shop.tenant.merchant_id, hash);
     let (first, twin) = (key(1), key(1));
-    let inserted: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&first));
-    inserted.unwrap();
-    let taken: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&twin));
+    ask!(store.write, |tx| tx.api_key_insert(&first)).unwrap();
+    let taken = ask!(store.write, |tx| tx.api_key_insert(&twin));
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::Other))));
 }
 

@@ -1,8 +1,9 @@
 //! What the scheduler looks for: checkouts and orders whose time is over, of all tenants, a batch at a time; and the
 //! operator's alerts.
 
-use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
+use authority_domain::alert::{Alert, AlertCode, AlertStatus};
 use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
+use authority_domain::event::change::{Change, Record};
 use authority_domain::id::AlertId;
 use authority_domain::list_filter::AlertFilter;
 use authority_domain::merchant::{Merchant, Settings};
@@ -14,14 +15,14 @@ use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance};
 use authority_domain::tenant::Tenant;
 use authority_domain::time::Timestamp;
 use authority_domain::{checkout, order, payment};
+use authority_store::Store;
 use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
-use authority_store::{Store, StoreError};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice, merchant, noon};
+use super::fixtures::{alert, at, dice, merchant, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn due_checkouts(
     store: &Store,
@@ -29,14 +30,11 @@ async fn due_checkouts(
     after: Option<DueCheckout>,
     limit: i64,
 ) -> Vec<DueCheckout> {
-    let due: Result<_, StoreError> =
-        job!(store.read_list, tx => tx.checkouts_due(None, now, after.as_ref(), limit));
-    due.unwrap()
+    ask!(store.read_list, |tx| tx.checkouts_due(None, now, after.as_ref(), limit)).unwrap()
 }
 
 async fn next_due(store: &Store) -> Option<Timestamp> {
-    let next: Result<_, StoreError> = job!(store.read_list, tx => tx.checkouts_next_due());
-    next.unwrap()
+    ask!(store.read_list, |tx| tx.checkouts_next_due()).unwrap()
 }
 
 pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database) {
@@ -49,10 +47,7 @@ pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database
         for minute in [30, 10, 10, 20] {
             let (mut checkout, _) = shop.opened();
             checkout.expires_at = at(60 * minute);
-            let mut changes = vec![authority_domain::event::change::Change::checkout(
-                EventType::CheckoutCreated,
-                &checkout,
-            )];
+            let mut changes = vec![Change::checkout(EventType::CheckoutCreated, &checkout)];
             if minute == 20 && n == 1 {
                 let ended =
                     checkout::flow::end(checkout.clone(), None, CheckoutEnd::Cancelled, noon()).unwrap();
@@ -86,9 +81,9 @@ pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database
 }
 
 async fn find(store: &Store, id: &authority_domain::id::CheckoutId) -> Option<(Tenant, CheckoutStatus)> {
-    let id = id.clone();
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.checkout_find(&id));
-    found.unwrap().map(|(tenant, checkout)| (tenant, checkout.status))
+    ask!(store.read, [id], |tx| tx.checkout_find(&id))
+        .unwrap()
+        .map(|(tenant, checkout)| (tenant, checkout.status))
 }
 
 /// The same shop of a merchant that cancels what has been pending for `ttl` hours.
@@ -98,8 +93,7 @@ async fn shop_with_ttl(store: &Store, slug: &str, ttl: Option<i64>) -> Shop {
     let merchant = Merchant { settings, ..plain };
     let tenant = Tenant { merchant_id: merchant.id.clone(), livemode: true };
     let context = merchant.context();
-    let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
-    inserted.unwrap();
+    ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
     Shop { store: store.clone(), tenant, context }
 }
 
@@ -118,10 +112,7 @@ async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> PendingOrder {
 
 pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(database: &dyn Database) {
     let store = database.open().await.unwrap();
-    let limits = async || -> Vec<PendingLimit> {
-        let limits: Result<_, StoreError> = job!(store.read_list, tx => tx.pending_limits());
-        limits.unwrap()
-    };
+    let limits = async || -> Vec<PendingLimit> { ask!(store.read_list, |tx| tx.pending_limits()).unwrap() };
     assert_eq!(limits().await, []);
     take_in(&shop_with_ttl(&store, "never", None).await, "A", noon()).await;
     shop_with_ttl(&store, "idle", Some(1)).await.sell().await;
@@ -147,16 +138,14 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
     take_in(&shop.in_test_mode(), "B", noon()).await;
     take_in(&Shop::new(&shop.store, "other").await, "B", noon()).await;
     let confirmed = take_in(&shop, "E", noon()).await;
-    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), confirmed.number.clone());
-    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
+    let store = &shop.store;
+    let order = ask!(store.read, [shop, confirmed], |tx| tx.order_get(&shop.tenant, &confirmed.number));
     shop.commit(order::flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
     shop.sell().await;
 
     let pending = async |until: Timestamp, after: Option<PendingOrder>, limit: i64| -> Vec<PendingOrder> {
-        let tenant = shop.tenant.clone();
-        let pending: Result<_, StoreError> =
-            job!(store.read_list, tx => tx.orders_pending(&tenant, until, after.as_ref(), limit));
-        pending.unwrap()
+        ask!(store.read_list, [shop], |tx| tx.orders_pending(&shop.tenant, until, after.as_ref(), limit))
+            .unwrap()
     };
     assert_eq!(pending(noon().plus_ms(-1), None, 99).await, []);
     assert_eq!(pending(noon(), None, 99).await, expected[..2]);
@@ -173,16 +162,12 @@ pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dy
     let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let clock = async |shop: &Shop| {
-        let (store, merchant) = (&shop.store, shop.tenant.merchant_id.clone());
-        let clock: Result<_, StoreError> = job!(store.read, tx => tx.sandbox_clock(&merchant));
-        clock.unwrap()
+        ask!(shop.store.read, [shop], |tx| tx.sandbox_clock(&shop.tenant.merchant_id)).unwrap()
     };
     let advance = async |shop: &Shop, at: Timestamp, seconds: i64| {
-        let store = &shop.store;
-        let (merchant, advance) = (shop.tenant.merchant_id.clone(), ClockAdvance { at, seconds });
-        let put: Result<(), StoreError> =
-            job!(store.write, tx => tx.sandbox_clock_advance(&merchant, advance));
-        put.unwrap();
+        let advance = ClockAdvance { at, seconds };
+        ask!(shop.store.write, [shop], |tx| tx.sandbox_clock_advance(&shop.tenant.merchant_id, advance))
+            .unwrap();
     };
     assert_eq!((clock(&shop).await.total_seconds(), clock(&shop).await.last()), (0, None));
     for (second, by) in [(60, 7), (0, 5), (60, 1)] {
@@ -192,8 +177,7 @@ pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dy
     assert_eq!((seen.total_seconds(), seen.last()), (13, Some(ClockAdvance { at: at(60), seconds: 8 })));
     assert_eq!(seen.time_for(at(30), noon()), at(8));
     assert_eq!(clock(&other).await.total_seconds(), 0);
-    let store = &shop.store;
-    let advanced: Result<_, StoreError> = job!(store.read_list, tx => tx.sandbox_clocks_advanced());
+    let advanced = ask!(shop.store.read_list, |tx| tx.sandbox_clocks_advanced());
     assert_eq!(advanced.unwrap(), std::slice::from_ref(&shop.tenant.merchant_id));
     // Of more than are remembered the last ones count.
     for n in 0..ADVANCES_MAX {
@@ -208,14 +192,10 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Datab
     let (checkout, opened) = shop.opened();
     let new = super::fixtures::new_payment(&checkout);
     let created = payment::flow::start(&checkout, false, new, noon()).unwrap();
-    let authority_domain::event::change::Record::Payment(payment) = created.record.clone() else {
-        panic!("a payment")
-    };
+    let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
     shop.commit(vec![opened, created]).await.unwrap();
     let open = async || {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), checkout.id.clone());
-        let open: Result<_, StoreError> = job!(store.read, tx => tx.payment_open_on(&tenant, &id));
-        open.unwrap()
+        ask!(shop.store.read, [shop, checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id)).unwrap()
     };
     assert_eq!(open().await.as_ref(), Some(&*payment));
     let failed = super::fixtures::reported(&payment, PaymentStatus::Failed);
@@ -229,26 +209,14 @@ pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) 
     let shop = Shop::open(database).await;
     let store = &shop.store;
     let raise = async |owner: Option<Tenant>, subject: &str, s: i64| {
-        let alert = NewAlert {
-            id: AlertId::generate(at(s), &mut dice()),
-            code: AlertCode::ReportRefused,
-            severity: Severity::Warning,
-            subject: subject.to_owned(),
-            message: format!("seen at {s}"),
-        };
-        let raised: Result<(), StoreError> =
-            job!(store.write, tx => tx.alert_raise(owner.as_ref(), &alert, at(s)));
-        raised.unwrap();
+        let alert = alert(AlertCode::ReportRefused, subject, s);
+        ask!(store.write, |tx| tx.alert_raise(owner.as_ref(), &alert, at(s))).unwrap();
     };
     let open = async |owner: Option<Tenant>| -> Vec<Alert> {
-        let open: Result<_, StoreError> = job!(store.read, tx => tx.alerts_open(owner.as_ref(), 9));
-        open.unwrap()
+        ask!(store.read, |tx| tx.alerts_open(owner.as_ref(), 9)).unwrap()
     };
     let close = async |owner: Option<Tenant>, id: &AlertId| -> Option<Alert> {
-        let id = id.clone();
-        let closed: Result<_, StoreError> =
-            job!(store.write, tx => tx.alert_close_by_id(owner.as_ref(), &id, at(99)));
-        closed.unwrap()
+        ask!(store.write, [id], |tx| tx.alert_close_by_id(owner.as_ref(), &id, at(99))).unwrap()
     };
     let tenant = Some(shop.tenant.clone());
     raise(None, "pay_1", 1).await;
@@ -274,9 +242,8 @@ pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) 
 
     // The operator's list: newest first, closed ones too, by kind and state.
     let page = async |filter: AlertFilter, before: Option<String>| -> Vec<(String, AlertStatus)> {
-        let found: Result<Vec<Alert>, StoreError> =
-            job!(store.read_list, tx => tx.alerts_page(&filter, before.as_deref(), 9));
-        found.unwrap().iter().map(|alert| (alert.subject.clone(), alert.status())).collect()
+        let page = ask!(store.read_list, |tx| tx.alerts_page(&filter, before.as_deref(), 9)).unwrap();
+        page.iter().map(|alert| (alert.subject.clone(), alert.status())).collect()
     };
     let (open, closed) = (AlertStatus::Open, AlertStatus::Closed);
     let all = page(AlertFilter::default(), None).await;

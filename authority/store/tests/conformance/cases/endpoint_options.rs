@@ -15,7 +15,7 @@ use super::dispatcher::Counter;
 use super::endpoints::{stored, update};
 use super::fixtures::{at, endpoint};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -38,9 +38,8 @@ pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(datab
         }
     }
     let expected: Vec<_> = ids.iter().cloned().zip(profiles).collect();
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 9));
-    let listed = page.unwrap().into_iter().rev().map(|(_, listed)| (listed.id, listed.signature_profile));
+    let page = ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 9)).unwrap();
+    let listed = page.into_iter().rev().map(|(_, listed)| (listed.id, listed.signature_profile));
     assert_eq!(listed.collect::<Vec<_>>(), expected);
     // Leased from the backlog.
     shop.open_checkout().await;
@@ -81,8 +80,7 @@ async fn put_sealed(
     option: SealedOption,
     sealed: Option<&'static [u8]>,
 ) -> Result<(), StoreError> {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    job!(store.write, tx => tx.endpoint_sealed_put(&tenant, &id, option, sealed))
+    ask!(shop.store.write, [shop, id], |tx| tx.endpoint_sealed_put(&shop.tenant, &id, option, sealed))
 }
 
 async fn put_headers(shop: &Shop, id: &EndpointId, sealed: Option<&'static [u8]>) -> Result<(), StoreError> {
@@ -144,11 +142,8 @@ pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn 
         database.execute(&wrong).await.unwrap_err();
     }
     // With the endpoint goes what is sealed of it.
-    let (store, tenant, gone, version) =
-        (&shop.store, shop.tenant.clone(), id.clone(), next.resource_version);
-    let done: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, version, at(400)));
-    done.unwrap();
+    let version = next.resource_version;
+    ask!(shop.store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, version, at(400))).unwrap();
     let left =
         "SELECT COUNT(*) FROM webhook_endpoints WHERE headers_sealed IS NOT NULL OR header_names <> '[]'";
     assert_eq!(database.number(left).await, 0);
@@ -189,11 +184,8 @@ pub(crate) async fn a_client_certificate_comes_back_and_goes_with_every_delivery
         update(&shop, &last).await.unwrap();
         assert_eq!(stored(&shop, &id).await, Some(last.clone()), "{n}");
     }
-    let (store, tenant, gone, version) =
-        (&shop.store, shop.tenant.clone(), id.clone(), last.resource_version);
-    let done: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, version, at(400)));
-    done.unwrap();
+    let version = last.resource_version;
+    ask!(shop.store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, version, at(400))).unwrap();
     let left = "SELECT COUNT(*) FROM webhook_endpoints WHERE client_certificate_sealed IS NOT NULL \
         OR client_certificate_sha256 IS NOT NULL OR client_certificate_expires_at IS NOT NULL";
     assert_eq!(database.number(left).await, 0);

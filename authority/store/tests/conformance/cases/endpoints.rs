@@ -10,20 +10,17 @@ use authority_store::tx::SealedSecret;
 
 use super::fixtures::{at, endpoint};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn endpoints_come_back_as_they_were(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let mut made = endpoint(true, &["order.*", "payment.failed"]);
     made.description = Some("Grüße".into());
     made.metadata.insert("k".into(), "v".into());
-    let (store, tenant, inserted) = (&shop.store, shop.tenant.clone(), made.clone());
+    let store = &shop.store;
     let secret = SealedSecret { version: 1, sealed: vec![0, 255], expires_at: None };
-    let done: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_insert(&tenant, &inserted, &secret));
-    done.unwrap();
-    let (tenant, id) = (shop.tenant.clone(), made.id.clone());
-    let found: Result<Option<Endpoint>, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+    ask!(store.write, [shop, made], |tx| tx.endpoint_insert(&shop.tenant, &made, &secret)).unwrap();
+    let found = ask!(store.read, [shop, made], |tx| tx.endpoint_get(&shop.tenant, &made.id));
     assert_eq!(found.unwrap(), Some(made.clone()));
 }
 
@@ -38,11 +35,12 @@ pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
     let disabled = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{}'", ids[2]);
     database.execute(&disabled).await.unwrap();
     let page = async |status: &[EndpointStatus], before, limit| -> Vec<(i64, EndpointId)> {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
         let status = status.to_vec();
-        let page: Result<Vec<_>, StoreError> =
-            job!(store.read, tx => tx.endpoints_page(&tenant, &status, before, limit));
-        page.unwrap().into_iter().map(|(place, endpoint)| (place, endpoint.id)).collect()
+        ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &status, before, limit))
+            .unwrap()
+            .into_iter()
+            .map(|(place, endpoint)| (place, endpoint.id))
+            .collect()
     };
     let place = |n: usize| (i64::try_from(n).unwrap() + 1, ids[n].clone());
     assert_eq!(page(&[], None, 9).await, [place(3), place(2), place(1), place(0)]);
@@ -51,20 +49,15 @@ pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
     assert_eq!(page(&[EndpointStatus::Enabled], None, 9).await, [place(3), place(1), place(0)]);
     assert_eq!(page(&[EndpointStatus::Disabled], None, 9).await, [place(2)]);
     assert_eq!(page(EndpointStatus::ALL, Some(2), 9).await, [place(0)]);
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let count: Result<i64, StoreError> = job!(store.read, tx => tx.endpoint_count(&tenant));
-    assert_eq!(count.unwrap(), 4);
+    assert_eq!(ask!(shop.store.read, [shop], |tx| tx.endpoint_count(&shop.tenant)).unwrap(), 4);
 }
 
 pub(crate) async fn stored(shop: &Shop, id: &EndpointId) -> Option<Endpoint> {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    let found: Result<Option<Endpoint>, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
-    found.unwrap()
+    ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap()
 }
 
 pub(crate) async fn update(shop: &Shop, next: &Endpoint) -> Result<(), StoreError> {
-    let (store, tenant, next) = (&shop.store, shop.tenant.clone(), next.clone());
-    job!(store.write, tx => tx.endpoint_update(&tenant, &next))
+    ask!(shop.store.write, [shop, next], |tx| tx.endpoint_update(&shop.tenant, &next))
 }
 
 pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Database) {
@@ -105,8 +98,7 @@ pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Databas
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     shop.open_checkout().await;
     let delete = async |shop: &Shop, version: i64| -> Result<(), StoreError> {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &id, version, at(9)))
+        ask!(shop.store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, version, at(9)))
     };
     delete(&shop, 2).await.unwrap_err();
     delete(&shop.in_test_mode(), 1).await.unwrap_err();
@@ -115,11 +107,9 @@ pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Databas
     delete(&shop, 2).await.unwrap_err();
     assert_eq!(stored(&shop, &id).await, None);
     update(&shop, &before.disabled(DisabledReason::Operator, at(10)).unwrap()).await.unwrap_err();
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let count: Result<i64, StoreError> = job!(store.read, tx => tx.endpoint_count(&tenant));
-    assert_eq!(count.unwrap(), 1);
-    let tenant = shop.tenant.clone();
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 9));
+    let store = &shop.store;
+    assert_eq!(ask!(store.read, [shop], |tx| tx.endpoint_count(&shop.tenant)).unwrap(), 1);
+    let page = ask!(store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 9));
     assert_eq!(
         page.unwrap().into_iter().map(|(place, endpoint)| (place, endpoint.id)).collect::<Vec<_>>(),
         [(2, other.clone())]

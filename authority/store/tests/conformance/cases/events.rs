@@ -4,7 +4,6 @@ use authority_domain::event::NewEvent;
 use authority_domain::event::cause::Cause;
 use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
-use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::{LOOK_AHEAD, PAGE_BYTES, Page};
 use serde_json::Value;
@@ -12,7 +11,7 @@ use verify_core::EventType;
 
 use super::fixtures::at;
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn events_refuse_update_and_delete(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -60,10 +59,13 @@ pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database
         ),
     ];
     for (filter, expected) in table {
-        let (store, tenant, asked) = (&shop.store, shop.tenant.clone(), filter.clone());
-        let page: Result<Page<_>, StoreError> =
-            job!(store.read, tx => tx.events_page(&tenant, &asked, 0, 100));
-        let sequences: Vec<i64> = page.unwrap().rows.iter().map(|(sequence, _)| *sequence).collect();
+        let sequences: Vec<i64> =
+            ask!(shop.store.read, [shop, filter], |tx| tx.events_page(&shop.tenant, &filter, 0, 100))
+                .unwrap()
+                .rows
+                .iter()
+                .map(|(sequence, _)| *sequence)
+                .collect();
         assert_eq!(sequences, expected, "{filter:?}");
     }
 }
@@ -77,16 +79,15 @@ pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
     let table: [(i64, i64, &[i64]); 5] =
         [(0, 2, &[1, 2]), (2, 2, &[3, 4]), (4, 2, &[5]), (5, 2, &[]), (9_000_000_000, 2, &[])];
     for (after, limit, expected) in table {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, limit));
+        let none = EventFilter::default();
+        let page = ask!(shop.store.read, [shop], |tx| tx.events_page(&shop.tenant, &none, after, limit));
         let page = page.unwrap().rows;
         assert_eq!(page.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(), expected);
         for (sequence, body) in page {
             let event = &committed[usize::try_from(sequence - 1).unwrap()];
             assert_eq!(body, event.body, "the very bytes");
-            let (store, tenant, id) = (&shop.store, shop.tenant.clone(), event.id.clone());
-            let one: Result<Option<String>, StoreError> = job!(store.read, tx => tx.event_body(&tenant, &id));
+            let id = event.id.clone();
+            let one = ask!(shop.store.read, [shop], |tx| tx.event_body(&shop.tenant, &id));
             assert_eq!(one.unwrap().as_deref(), Some(body.as_str()));
             let parsed: Value = serde_json::from_str(&body).unwrap();
             assert_eq!(parsed["id"], event.id.as_str());
@@ -99,9 +100,7 @@ pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
 pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let range = async || {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let range: Result<_, StoreError> = job!(store.read, tx => tx.stream_range(&tenant));
-        let range = range.unwrap();
+        let range = ask!(shop.store.read, [shop], |tx| tx.stream_range(&shop.tenant)).unwrap();
         (range.oldest, range.latest)
     };
     assert_eq!(range().await, (1, 0));
@@ -127,9 +126,9 @@ pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database)
 pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
     const BODY: usize = 200 * 1024;
     let shop = Shop::open(database).await;
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let written: Result<_, StoreError> = job!(store.write, tx => async move {
-        let end = tx.stream_advance(&tenant, 40, at(1)).await?.last_sequence;
+    let store = &shop.store;
+    ask!(store.write, [shop], |tx| async move {
+        let end = tx.stream_advance(&shop.tenant, 40, at(1)).await?.last_sequence;
         let event = |n: i64| NewEvent {
             id: EventId::from_store(format!("evt_large_{n:02}")),
             event_type: EventType::WebhookTest,
@@ -140,32 +139,27 @@ pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
             cause: Cause::default(),
         };
         let events: Vec<NewEvent> = (1..=40).map(event).collect();
-        tx.events_insert(&tenant, &events).await
-    });
-    written.unwrap();
+        tx.events_insert(&shop.tenant, &events).await
+    })
+    .unwrap();
     let on_a_page = PAGE_BYTES / BODY;
     for (limit, read) in [(101, on_a_page + 1), (5, 5)] {
-        let (tenant, none) = (shop.tenant.clone(), EventFilter::default());
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read_list, tx => tx.events_page(&tenant, &none, 0, limit));
+        let none = EventFilter::default();
+        let page = ask!(store.read_list, [shop, none], |tx| tx.events_page(&shop.tenant, &none, 0, limit));
         assert_eq!(page.unwrap().rows.len(), read);
-        let tenant = shop.tenant.clone();
-        let rows: Result<Vec<(i64, String)>, StoreError> =
-            job!(store.read_list, tx => tx.stream_page_newest(&tenant, &EventFilter::default(), None, limit));
+        let rows =
+            ask!(store.read_list, [shop], |tx| tx.stream_page_newest(&shop.tenant, &none, None, limit));
         assert_eq!(rows.unwrap().len(), read);
-        let rows: Result<Vec<(String, String)>, StoreError> =
-            job!(store.read_list, tx => tx.all_events_page(None, limit));
-        assert_eq!(rows.unwrap().len(), read);
+        assert_eq!(ask!(store.read_list, |tx| tx.all_events_page(None, limit)).unwrap().len(), read);
     }
 }
 
 /// A page that finds little looks no further than its look-ahead, and the next one goes on there.
 pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dyn Database) {
     let shop = Shop::open(database).await;
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
     let last = LOOK_AHEAD + 2;
-    let written: Result<(), StoreError> = job!(store.write, tx => async move {
-        tx.stream_advance(&tenant, last, at(1)).await?;
+    ask!(shop.store.write, [shop], |tx| async move {
+        tx.stream_advance(&shop.tenant, last, at(1)).await?;
         let event = |sequence: i64| NewEvent {
             sequence,
             id: EventId::from_store(format!("evt_{sequence}")),
@@ -175,14 +169,14 @@ pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dy
             body: sequence.to_string(),
             cause: Cause::default(),
         };
-        tx.events_insert(&tenant, &(1..=last).map(event).collect::<Vec<_>>()).await
-    });
-    written.unwrap();
+        tx.events_insert(&shop.tenant, &(1..=last).map(event).collect::<Vec<_>>()).await
+    })
+    .unwrap();
     let page = async |filter: &EventFilter, after: i64, limit: i64| {
-        let (store, tenant, filter) = (&shop.store, shop.tenant.clone(), filter.clone());
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read_list, tx => tx.events_page(&tenant, &filter, after, limit));
-        let Page { rows, looked_to } = page.unwrap();
+        let Page { rows, looked_to } = ask!(shop.store.read_list, [shop, filter], |tx| {
+            tx.events_page(&shop.tenant, &filter, after, limit)
+        })
+        .unwrap();
         (rows.into_iter().map(|(sequence, _)| sequence).collect::<Vec<_>>(), looked_to)
     };
     let none = EventFilter::default();

@@ -1,25 +1,18 @@
 //! Figures over everything: contract 15.11.
 
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::{QueueFigures, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
-    let queue = async |now| -> QueueFigures {
-        let figures: Result<QueueFigures, StoreError> = job!(store.read, tx => tx.queue_figures(now));
-        figures.unwrap()
-    };
-    let states = async || -> Vec<(String, i64)> {
-        let states: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoint_states());
-        states.unwrap()
-    };
+    let queue = async |now| -> QueueFigures { ask!(store.read, |tx| tx.queue_figures(now)).unwrap() };
+    let states = async || -> Vec<(String, i64)> { ask!(store.read, |tx| tx.endpoint_states()).unwrap() };
     assert_eq!(queue(noon()).await, QueueFigures::default());
     assert_eq!(states().await, []);
     shop.endpoint(&["*"]).await;
@@ -53,10 +46,8 @@ pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn 
 pub(crate) async fn what_nobody_sees_to_is_told(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
-    let unattended = async |now| -> Option<Timestamp> {
-        let oldest: Result<_, StoreError> = job!(store.read, tx => tx.oldest_unattended(now));
-        oldest.unwrap()
-    };
+    let unattended =
+        async |now| -> Option<Timestamp> { ask!(store.read, |tx| tx.oldest_unattended(now)).unwrap() };
     assert_eq!(unattended(at(9)).await, None);
     let slow = shop.endpoint(&["checkout.created"]).await;
     shop.open_checkout().await;

@@ -2,18 +2,21 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use authority_domain::alert::{AlertCode, NewAlert, Severity};
 use authority_domain::checkout::{Checkout, CheckoutRequest};
 use authority_domain::endpoint::EndpointRequest;
 use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
-use authority_domain::id::{AttemptId, EndpointId, KeyId, MerchantId, PaymentId};
+use authority_domain::id::{AlertId, AttemptId, EndpointId, KeyId, MerchantId, PaymentId, RequestId};
 use authority_domain::merchant::key_record::ApiKeyRecord;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::merchant::scope::{OperatorScope, Scope};
 use authority_domain::merchant::{Merchant, MerchantRequest};
 use authority_domain::payment::{
     NewPayment, Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus,
 };
 use authority_domain::time::Timestamp;
-use authority_store::tx::{LeasedDelivery, SettledAs, Settlement};
+use authority_store::tx::{
+    IdempotencyRecord, KeyScope, LeasedDelivery, OperatorKeyRecord, SettledAs, Settlement,
+};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::json;
@@ -38,6 +41,44 @@ pub(crate) fn merchant(slug: &str) -> Merchant {
     let body = json!({"slug": slug, "name": slug, "default_currency": "USD"});
     let id = authority_domain::id::MerchantId::generate(noon(), &mut dice());
     MerchantRequest::read(&body).unwrap().into_merchant(id, noon())
+}
+
+/// An answer that is kept under a key until a minute after noon.
+pub(crate) fn kept_answer(scope: KeyScope, key: &str, answer: &str) -> IdempotencyRecord {
+    IdempotencyRecord {
+        scope,
+        key: key.to_owned(),
+        fingerprint: [7; 32],
+        operation: "POST /x",
+        answer: answer.to_owned(),
+        request_id: RequestId::generate(noon(), &mut dice()),
+        created_at: noon(),
+        expires_at: at(60),
+    }
+}
+
+/// An operator's key that may do anything. Its hash is this byte 32 times.
+pub(crate) fn operator_key(hash: u8) -> OperatorKeyRecord {
+    OperatorKeyRecord {
+        id: KeyId::generate(noon(), &mut dice()),
+        hash: [hash; 32],
+        name: "night".to_owned(),
+        display: "svc_op_ab12…".to_owned(),
+        scopes: OperatorScope::ALL.to_vec(),
+        revoked_at: None,
+        created_at: noon(),
+    }
+}
+
+/// An alert about something that was seen `s` seconds after noon.
+pub(crate) fn alert(code: AlertCode, subject: &str, s: i64) -> NewAlert {
+    NewAlert {
+        id: AlertId::generate(at(s), &mut dice()),
+        code,
+        severity: Severity::Warning,
+        subject: subject.to_owned(),
+        message: format!("seen at {s}"),
+    }
 }
 
 /// A live key of the merchant that may read orders. Its hash is this byte 32 times.

@@ -1,22 +1,21 @@
 //! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
 
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::id::{EndpointId, EventId};
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
-use authority_store::shards::Shard;
-use authority_store::tx::{NewDelivery, SettledAs, Trigger, Tx};
+use authority_store::tx::{SettledAs, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::dispatcher::{Counter, FRESH, claimed, moment, sequence};
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{at, noon, settlement};
 use super::held::{hold, submit};
 use super::shop::{Shop, cause};
-use super::{Database, job};
+use super::{Database, ask};
 
 /// A shop whose stream has begun, without any endpoint.
 async fn begun(database: &dyn Database) -> Shop {
@@ -147,16 +146,11 @@ pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
     let shop = begun(database).await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 1, 1);
-    let (refused, change) = (shop.clone(), shop.opened().1);
-    let undone: Result<(), Refusal> = shop
-        .store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                refused.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                Err(Refusal::not_found("reason"))
-            })
-        })
-        .await;
+    let change = shop.opened().1;
+    let undone: Result<(), Refusal> = ask!(shop.store.write, [shop], |tx| async {
+        shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+        Err(Refusal::not_found("reason"))
+    });
     undone.unwrap_err();
     assert!(counter.given().is_empty());
     assert_eq!(counter.slots.free().unwrap().slots, 2, "its place of either kind is free again");
@@ -173,9 +167,10 @@ pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) 
     let committed =
         submit(async move { seller.commit_at(vec![change], Audience::Subscribers, noon()).await });
     let store = shop.store.clone();
-    let failing: super::held::Pending<Result<(), StoreError>> = submit(async move {
-        store.write(|_: &mut Tx| Box::pin(async { Err(StoreError::Unavailable("gone".to_owned())) })).await
-    });
+    let failing: super::held::Pending<Result<(), StoreError>> =
+        submit(
+            async move { ask!(store.write, |_| async { Err(StoreError::Unavailable("gone".to_owned())) }) },
+        );
     open.send(()).unwrap();
     // Where nobody else writes, the others joined its transaction.
     let _ = holding.await;
@@ -213,19 +208,8 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Dat
 }
 
 async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
-    let again = NewDelivery {
-        id: DeliveryId::generate(noon(), &mut dice()),
-        event_shard: Shard::of(&shop.tenant.merchant_id),
-        event_id,
-        event_type: "checkout.created",
-        sequence: 1,
-        endpoint_id: endpoint.clone(),
-        trigger: Trigger::Replay,
-    };
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let made: Result<(), StoreError> =
-        job!(store.write, tx => tx.deliveries_insert(&tenant, std::slice::from_ref(&again), noon()));
-    made.unwrap();
+    let again = [shop.replay_of(&event_id, 1, endpoint, noon())];
+    ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &again, noon())).unwrap();
 }
 
 fn has_dispatch(tx: &mut Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
@@ -259,16 +243,12 @@ pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(dat
     let (entered, inside) = tokio::sync::oneshot::channel::<()>();
     let committing = tokio::spawn(async move {
         let store = seller.store.clone();
-        let committed: Result<(), Refusal> = store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    seller.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                    entered.send(()).unwrap();
-                    let _ = gate.await;
-                    Ok(())
-                })
-            })
-            .await;
+        let committed: Result<(), Refusal> = ask!(store.write, |tx| async {
+            seller.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+            entered.send(()).unwrap();
+            let _ = gate.await;
+            Ok(())
+        });
         committed.unwrap();
     });
     inside.await.unwrap();

@@ -10,13 +10,13 @@ use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::{Among, HandedOff, claim};
 use authority_store::slots::{AttemptEnd, Want};
-use authority_store::tx::{SettledAs, Settlement, Tx};
+use authority_store::tx::{SettledAs, Settlement};
 use futures_util::FutureExt;
 
 use super::dispatcher::{Counter, moment, sequence};
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// Settles and leases in one job, as the dispatcher does: what is wanted next of these endpoints, or whatever is due.
 pub(crate) async fn settle_and_claim(
@@ -25,16 +25,11 @@ pub(crate) async fn settle_and_claim(
     wants: Option<BTreeMap<EndpointId, Want>>,
     now: Timestamp,
 ) {
-    let done: Result<(), StoreError> = shop
-        .store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                tx.delivery_settle(&settled.iter().collect::<Vec<_>>(), now).await?;
-                claim(tx, wants.as_ref().map_or(Among::All, Among::These), now).await?;
-                Ok(())
-            })
-        })
-        .await;
+    let done: Result<(), StoreError> = ask!(shop.store.write, |tx| async {
+        tx.delivery_settle(&settled.iter().collect::<Vec<_>>(), now).await?;
+        claim(tx, wants.as_ref().map_or(Among::All, Among::These), now).await?;
+        Ok(())
+    });
     done.unwrap();
 }
 
@@ -112,13 +107,10 @@ pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database)
     }
     assert_eq!(counter.sequences(), Vec::<i64>::new());
     let probe = async |nth: usize| {
-        let (id, endpoint, store) = (ids[nth].clone(), endpoint.clone(), &shop.store);
-        let probed: Result<(), StoreError> = store
-            .write(move |tx: &mut Tx| {
-                tx.probe(&id, &endpoint, at(1));
-                Box::pin(async { Ok(()) })
-            })
-            .await;
+        let probed: Result<(), StoreError> = ask!(shop.store.write, [ids, endpoint], |tx| async {
+            tx.probe(&ids[nth], &endpoint, at(1));
+            Ok(())
+        });
         probed.unwrap();
         counter.given()
     };
@@ -151,28 +143,18 @@ pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
     let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;
     assert_eq!(counter.recalled(), []);
-    let (tenant, endpoint, store) = (shop.tenant.clone(), id.clone(), &shop.store);
-    let changed: Result<(), StoreError> = store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let mut found = tx.endpoint_get(&tenant, &endpoint).await?.unwrap();
-                found.resource_version += 1;
-                found.url = "https://other.example.com/".to_owned();
-                tx.endpoint_update(&tenant, &found).await
-            })
-        })
-        .await;
+    let store = &shop.store;
+    let changed: Result<(), StoreError> = ask!(store.write, [shop, id], |tx| async {
+        let mut found = tx.endpoint_get(&shop.tenant, &id).await?.unwrap();
+        found.resource_version += 1;
+        found.url = "https://other.example.com/".to_owned();
+        tx.endpoint_update(&shop.tenant, &found).await
+    });
     changed.unwrap();
     assert_eq!(counter.recalled(), std::slice::from_ref(&id));
-    let gone = id.clone();
-    let disabled: Result<bool, StoreError> =
-        job!(store.write, tx => tx.endpoint_disable(&gone, DisabledReason::Gone, at(1)));
-    assert!(disabled.unwrap());
+    assert!(ask!(store.write, [id], |tx| tx.endpoint_disable(&id, DisabledReason::Gone, at(1))).unwrap());
     assert_eq!(counter.recalled(), std::slice::from_ref(&id));
-    let (tenant, endpoint) = (shop.tenant.clone(), id.clone());
-    let deleted: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &endpoint, 3, at(2)));
-    deleted.unwrap();
+    ask!(store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, 3, at(2))).unwrap();
     assert_eq!(counter.recalled(), [id]);
 }
 
@@ -203,11 +185,8 @@ pub(crate) async fn what_was_not_begun_is_given_back(database: &dyn Database) {
     }
     let given = counter.given();
     let release = async |token: &str, nth: usize| -> u64 {
-        let (store, token) = (&shop.store, token.to_owned());
         let ids = vec![given[nth].delivery.id.clone()];
-        let released: Result<u64, StoreError> =
-            job!(store.write, tx => tx.delivery_lease_release(&token, &ids));
-        released.unwrap()
+        ask!(shop.store.write, [token], |tx| tx.delivery_lease_release(&token, &ids)).unwrap()
     };
     assert_eq!(release("another", 0).await, 0, "only its holder gives it back");
     assert_eq!(release(&given[0].token, 0).await, 1);

@@ -2,22 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::alert::{Alert, AlertCode, NewAlert, Severity};
+use authority_domain::alert::{Alert, AlertCode};
 use authority_domain::delivery::integration_health::EndpointFigures;
-use authority_domain::id::{AlertId, DeliveryId, EndpointId};
+use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
-use authority_store::shards::Shard;
-use authority_store::tx::{NewDelivery, SettledAs, Trigger};
+use authority_store::tx::SettledAs;
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{alert, at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn figures(shop: &Shop, now: Timestamp, since: Timestamp) -> BTreeMap<EndpointId, EndpointFigures> {
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let figures: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_figures(&tenant, now, since, 2));
-    figures.unwrap()
+    ask!(shop.store.read, [shop], |tx| tx.endpoint_figures(&shop.tenant, now, since, 2)).unwrap()
 }
 
 pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(database: &dyn Database) {
@@ -82,40 +78,22 @@ pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(databa
     };
     assert_eq!(later[&id], expected);
     // They are put away when they are old enough.
-    let purge = async |s: i64| -> u64 {
-        let store = &shop.store;
-        let purged: Result<u64, StoreError> = job!(store.write, tx => tx.figures_purge(at(s), 99));
-        purged.unwrap()
-    };
+    let purge = async |s: i64| -> u64 { ask!(shop.store.write, |tx| tx.figures_purge(at(s), 99)).unwrap() };
     let purged = (purge(0).await, purge(1).await, purge(1).await);
     // The endpoint's, that of all endpoints, and the events of the two merchants, which may be in one shard.
     assert!(matches!(purged, (0, 3 | 4, 0)), "{purged:?}");
     // A deleted endpoint has no figures.
-    let (store, tenant, gone) = (&shop.store, shop.tenant.clone(), id.clone());
-    let deleted: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, 1, at(400)));
-    deleted.unwrap();
+    ask!(shop.store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, 1, at(400))).unwrap();
     assert_eq!(figures(&shop, at(400), at(0)).await, BTreeMap::from([(idle, EndpointFigures::default())]));
 }
 
 async fn raise(shop: &Shop, code: AlertCode, subject: &EndpointId, s: i64) {
-    let alert = NewAlert {
-        id: AlertId::generate(at(s), &mut dice()),
-        code,
-        severity: Severity::Warning,
-        subject: subject.to_string(),
-        message: format!("seen at {s}"),
-    };
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let raised: Result<(), StoreError> =
-        job!(store.write, tx => tx.alert_raise(Some(&tenant), &alert, at(s)));
-    raised.unwrap();
+    let alert = alert(code, subject.as_str(), s);
+    ask!(shop.store.write, [shop], |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(s))).unwrap();
 }
 
 async fn open(shop: &Shop) -> Vec<Alert> {
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let open: Result<Vec<Alert>, StoreError> = job!(store.read, tx => tx.alerts_open(Some(&tenant), 99));
-    open.unwrap()
+    ask!(shop.store.read, [shop], |tx| tx.alerts_open(Some(&shop.tenant), 99)).unwrap()
 }
 
 async fn open_codes(shop: &Shop) -> Vec<AlertCode> {
@@ -147,10 +125,7 @@ pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
     }
     let close = async |subjects: &[&EndpointId], codes: &'static [AlertCode]| {
         let subjects: Vec<EndpointId> = subjects.iter().map(|id| (*id).clone()).collect();
-        let store = &shop.store;
-        let closed: Result<(), StoreError> =
-            job!(store.write, tx => tx.alerts_close_about(&subjects, codes, at(9)));
-        closed.unwrap();
+        ask!(shop.store.write, |tx| tx.alerts_close_about(&subjects, codes, at(9))).unwrap();
     };
     // No endpoint or no code is nothing, not everything.
     close(&[], AlertCode::ALL).await;
@@ -167,9 +142,7 @@ pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
     // What was not seen for a while closes, of the code that is asked for.
     let store = &shop.store;
     let quiet = async |since: i64| -> u64 {
-        let closed: Result<u64, StoreError> =
-            job!(store.write, tx => tx.alerts_close_quiet(AlertCode::EndpointFailing, at(since), at(99)));
-        closed.unwrap()
+        ask!(store.write, |tx| tx.alerts_close_quiet(AlertCode::EndpointFailing, at(since), at(99))).unwrap()
     };
     assert_eq!((quiet(10).await, quiet(11).await, quiet(11).await), (0, 1, 0));
     assert_eq!(open_codes(&shop).await, [AlertCode::BlockedAddress]);
@@ -184,25 +157,11 @@ pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(data
     shop.settle(vec![given_up(0), given_up(1)]).await;
     raise(&shop, AlertCode::DeliveriesFailed, &id, 61).await;
     let close = async |since: i64| {
-        let (store, id) = (&shop.store, id.clone());
-        let closed: Result<(), StoreError> =
-            job!(store.write, tx => tx.alert_close_delivered(&id, at(since), at(100)));
-        closed.unwrap();
+        ask!(shop.store.write, [id], |tx| tx.alert_close_delivered(&id, at(since), at(100))).unwrap();
     };
     let arrive = async |event: &authority_domain::event::NewEvent, token: &'static str| {
-        let again = NewDelivery {
-            id: DeliveryId::generate(at(70), &mut dice()),
-            event_shard: Shard::of(&shop.tenant.merchant_id),
-            event_id: event.id.clone(),
-            event_type: "checkout.created",
-            sequence: event.sequence,
-            endpoint_id: id.clone(),
-            trigger: Trigger::Replay,
-        };
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let made: Result<(), StoreError> =
-            job!(store.write, tx => tx.deliveries_insert(&tenant, &[again], at(70)));
-        made.unwrap();
+        let again = shop.replay_of(&event.id, event.sequence, &id, at(70));
+        ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &[again], at(70))).unwrap();
         let leased = shop.lease(token, at(70), 9, 9).await;
         assert_eq!(shop.settle(vec![settlement(&leased[0], token, SettledAs::Succeeded)]).await, 1);
     };

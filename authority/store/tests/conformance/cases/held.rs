@@ -4,13 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 
 use authority_domain::refusal::Refusal;
-use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use futures_util::FutureExt;
 use tokio::sync::oneshot;
 
-use super::Database;
 use super::fixtures::merchant;
+use super::{Database, ask};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -20,15 +19,11 @@ pub(crate) async fn hold(store: &Store) -> (oneshot::Sender<()>, Pending<Result<
     let (entered, inside) = oneshot::channel::<()>();
     let store = store.clone();
     let holding = submit(async move {
-        store
-            .write(move |_: &mut Tx| {
-                Box::pin(async move {
-                    let _ = entered.send(());
-                    let _ = gate.await;
-                    Ok(())
-                })
-            })
-            .await
+        ask!(store.write, |_| async {
+            let _ = entered.send(());
+            let _ = gate.await;
+            Ok(())
+        })
     });
     inside.await.unwrap();
     (open, holding)
@@ -50,14 +45,10 @@ pub(crate) fn make(
 ) -> Pending<Result<(), Refusal>> {
     let (store, merchant) = (store.clone(), merchant(slug));
     submit(async move {
-        store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    tx.merchant_insert(&merchant).await?;
-                    end()
-                })
-            })
-            .await
+        ask!(store.write, |tx| async {
+            tx.merchant_insert(&merchant).await?;
+            end()
+        })
     })
 }
 

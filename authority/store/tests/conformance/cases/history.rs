@@ -1,19 +1,17 @@
 //! The history of deliveries: contract 2.9, 4.5.
 
+use authority_domain::delivery::Delivery;
 use authority_domain::delivery::DeliveryStatus;
 use authority_domain::delivery::outcome::FailureReason;
-use authority_domain::delivery::{Attempt, Delivery};
 use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_store::StoreError;
-use authority_store::shards::Shard;
-use authority_store::tx::{EventHead, NewDelivery, Page, SettledAs, Trigger};
+use authority_store::tx::{EventHead, SettledAs, Trigger};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn page(
     shop: &Shop,
@@ -21,10 +19,11 @@ async fn page(
     filter: DeliveryFilter,
     before: Option<i64>,
 ) -> Vec<(i64, Delivery)> {
-    let (store, tenant, endpoint) = (&shop.store, shop.tenant.clone(), endpoint.clone());
-    let page: Result<Page<_>, StoreError> =
-        job!(store.read, tx => tx.deliveries_page(&tenant, &endpoint, &filter, before, 4));
-    page.unwrap().rows
+    ask!(shop.store.read, [shop, endpoint], |tx| {
+        tx.deliveries_page(&shop.tenant, &endpoint, &filter, before, 4)
+    })
+    .unwrap()
+    .rows
 }
 
 async fn places(shop: &Shop, endpoint: &EndpointId, filter: DeliveryFilter) -> Vec<i64> {
@@ -33,20 +32,9 @@ async fn places(shop: &Shop, endpoint: &EndpointId, filter: DeliveryFilter) -> V
 
 /// Sends an event to an endpoint once more.
 async fn replay(shop: &Shop, event: &Delivery, sequence: i64) -> DeliveryId {
-    let id = DeliveryId::generate(at(500), &mut dice());
-    let new = NewDelivery {
-        id: id.clone(),
-        event_shard: Shard::of(&shop.tenant.merchant_id),
-        event_id: event.event_id.clone(),
-        event_type: "checkout.created",
-        sequence,
-        endpoint_id: event.endpoint_id.clone(),
-        trigger: Trigger::Replay,
-    };
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let made: Result<(), StoreError> =
-        job!(store.write, tx => tx.deliveries_insert(&tenant, &[new], at(500)));
-    made.unwrap();
+    let new = shop.replay_of(&event.event_id, sequence, &event.endpoint_id, at(500));
+    let id = new.id.clone();
+    ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &[new], at(500))).unwrap();
     id
 }
 
@@ -125,10 +113,7 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
     let second = shop.lease("b", at(300), 9, 9).await;
     shop.settle(vec![settlement(&second[0], "b", SettledAs::Succeeded)]).await;
     let get = async || -> Delivery {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), made.id.clone());
-        let found: Result<Option<Delivery>, StoreError> =
-            job!(store.read, tx => tx.delivery_get(&tenant, &id));
-        found.unwrap().unwrap()
+        ask!(shop.store.read, [shop, made], |tx| tx.delivery_get(&shop.tenant, &made.id)).unwrap().unwrap()
     };
     let mut after = expected.clone();
     for (member, value) in [
@@ -143,9 +128,8 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
         after[member] = value;
     }
     assert_eq!(serde_json::to_value(get().await).unwrap(), after);
-    let (store, tenant, delivery) = (&shop.store, shop.tenant.clone(), made.id.clone());
-    let attempts: Result<Vec<Attempt>, StoreError> =
-        job!(store.read, tx => tx.delivery_attempts(&tenant, &delivery));
+    let store = &shop.store;
+    let attempts = ask!(store.read, [shop, made], |tx| tx.delivery_attempts(&shop.tenant, &made.id));
     let attempts = serde_json::to_value(attempts.unwrap()).unwrap();
     assert_eq!(attempts.as_array().unwrap().len(), 2);
     let expected = json!({
@@ -159,11 +143,8 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
     shop.open_checkout().await;
     shop.open_checkout().await;
     let cancel = async |limit: i64| -> u64 {
-        let id = id.clone();
         let reason = FailureReason::EndpointDeleted;
-        let done: Result<u64, StoreError> =
-            job!(store.write, tx => tx.deliveries_cancel(&id, reason, at(400), limit));
-        done.unwrap()
+        ask!(store.write, [id], |tx| tx.deliveries_cancel(&id, reason, at(400), limit)).unwrap()
     };
     assert_eq!((cancel(1).await, cancel(9).await, cancel(9).await), (1, 1, 0));
     let rows = page(&shop, &id, DeliveryFilter::default(), None).await;
@@ -178,9 +159,7 @@ pub(crate) async fn an_events_head_is_enough_for_a_replay(database: &dyn Databas
     let committed = shop.open_checkout().await;
     let event = &committed.events[0];
     let head = async |id: EventId| -> Option<EventHead> {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let head: Result<_, StoreError> = job!(store.read, tx => tx.event_head(&tenant, &id));
-        head.unwrap()
+        ask!(shop.store.read, [shop], |tx| tx.event_head(&shop.tenant, &id)).unwrap()
     };
     let expected = EventHead {
         event_type: "checkout.created".into(),

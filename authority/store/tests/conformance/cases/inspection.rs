@@ -3,36 +3,27 @@
 
 use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus};
 use authority_domain::id::{EndpointId, KeyId};
-use authority_domain::merchant::scope::OperatorScope;
-use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SealedOption, Tx};
+use authority_store::tx::{KeyScope, OperatorKeyRecord, SealedOption};
 use authority_store::{Inspection, StoreError};
 
-use super::fixtures::{at, dice, noon};
+use super::fixtures::{at, dice, kept_answer, noon, operator_key};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
     let shop = Shop::open(database).await;
     shop.open_checkout().await;
     let mut inspection = Inspection::open(&database.url()).await.unwrap();
     assert_eq!(inspection.schema_found, inspection.schema_known);
-    let (writer, tenant) = (shop.clone(), shop.tenant.clone());
-    let seen: Result<_, StoreError> = inspection
-        .snapshot(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let before = tx.inspect_event_heads(&tenant, 0, 100).await?.len();
-                // Others go on writing; who looks sees nothing of it.
-                writer.sell().await;
-                let after = tx.inspect_event_heads(&tenant, 0, 100).await?.len();
-                Ok((before, after, tx.inspect_missing_guards().await?))
-            })
-        })
-        .await;
+    let seen: Result<_, StoreError> = ask!(inspection.snapshot, [shop], |tx| async {
+        let before = tx.inspect_event_heads(&shop.tenant, 0, 100).await?.len();
+        // Others go on writing; who looks sees nothing of it.
+        shop.sell().await;
+        let after = tx.inspect_event_heads(&shop.tenant, 0, 100).await?.len();
+        Ok((before, after, tx.inspect_missing_guards().await?))
+    });
     assert_eq!(seen.unwrap(), (1, 1, Vec::new()));
-    let tenant = shop.tenant.clone();
-    let later: Result<_, StoreError> = inspection
-        .snapshot(move |tx: &mut Tx| Box::pin(async move { tx.inspect_event_heads(&tenant, 0, 100).await }))
-        .await;
+    let later = ask!(inspection.snapshot, [shop], |tx| tx.inspect_event_heads(&shop.tenant, 0, 100));
     assert_eq!(later.unwrap().len(), 7);
     inspection.close().await;
 }
@@ -40,15 +31,13 @@ pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
 pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let store = &shop.store;
-    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
-    assert!(known.unwrap());
+    assert!(ask!(store.read, |tx| tx.schema_fits()).unwrap());
     let newest = "(SELECT MAX(version) FROM _sqlx_migrations)";
     let later = format!(
         "UPDATE _sqlx_migrations SET version = version + 1, description = 'changed' WHERE version = {newest}"
     );
     database.execute(&later).await.unwrap();
-    let known: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
-    assert!(!known.unwrap());
+    assert!(!ask!(store.read, |tx| tx.schema_fits()).unwrap());
     let inspection = Inspection::open(&database.url()).await.unwrap();
     assert_eq!(inspection.schema_found, inspection.schema_known + 1);
     inspection.close().await;
@@ -58,10 +47,7 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let since = async || {
         let mut inspection = Inspection::open(&database.url()).await.unwrap();
-        let tenant = shop.tenant.clone();
-        let found: Result<Vec<_>, StoreError> = inspection
-            .snapshot(move |tx: &mut Tx| Box::pin(async move { tx.inspect_subscriptions(&tenant).await }))
-            .await;
+        let found = ask!(inspection.snapshot, [shop], |tx| tx.inspect_subscriptions(&shop.tenant));
         inspection.close().await;
         let mut found: Vec<_> = found.unwrap().iter().map(|s| (s.since, s.enabled)).collect();
         found.sort_unstable();
@@ -74,22 +60,16 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     assert_eq!(since().await, [(0, true), (6, true)]);
     let store = &shop.store;
     let change = async |change: fn(&mut Endpoint)| {
-        let (tenant, id) = (shop.tenant.clone(), first.clone());
-        let found: Result<Option<Endpoint>, StoreError> =
-            job!(store.read, tx => tx.endpoint_get(&tenant, &id));
-        let mut endpoint = found.unwrap().unwrap();
+        let mut endpoint =
+            ask!(store.read, [shop, first], |tx| tx.endpoint_get(&shop.tenant, &first)).unwrap().unwrap();
         endpoint.resource_version += 1;
         change(&mut endpoint);
-        let tenant = shop.tenant.clone();
-        let updated: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_update(&tenant, &endpoint));
-        updated.unwrap();
+        ask!(store.write, [shop], |tx| tx.endpoint_update(&shop.tenant, &endpoint)).unwrap();
     };
     change(|endpoint| endpoint.health.consecutive_failures = 3).await;
     assert_eq!(since().await, [(0, true), (6, true)], "nothing of the subscription changed");
     shop.open_checkout().await;
-    let id = first.clone();
-    let disabled: Result<bool, StoreError> =
-        job!(store.write, tx => tx.endpoint_disable(&id, DisabledReason::Gone, noon()));
+    let disabled = ask!(store.write, [first], |tx| tx.endpoint_disable(&first, DisabledReason::Gone, noon()));
     assert!(disabled.unwrap());
     assert_eq!(since().await, [(6, true), (7, false)]);
     shop.open_checkout().await;
@@ -97,10 +77,7 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     assert_eq!(since().await, [(6, true), (8, false)]);
     change(|endpoint| (endpoint.status, endpoint.disabled_reason) = (EndpointStatus::Enabled, None)).await;
     shop.open_checkout().await;
-    let (tenant, id) = (shop.tenant.clone(), first.clone());
-    let deleted: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 5, noon()));
-    deleted.unwrap();
+    ask!(store.write, [shop, first], |tx| tx.endpoint_delete(&shop.tenant, &first, 5, noon())).unwrap();
     assert_eq!(since().await, [(6, true), (9, false)]);
 }
 
@@ -109,19 +86,14 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dy
     let store = &shop.store;
     let ids = [shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await];
     let first = ids[0].clone().min(ids[1].clone());
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_secrets(None, 1));
-    let page = page.unwrap();
+    let page = ask!(store.read, |tx| tx.sealed_secrets(None, 1)).unwrap();
     let place = (page[0].0.clone(), page[0].1.version);
     assert_eq!(place, (first, 1));
-    let after = place.clone();
-    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_secrets(Some(&after), 9));
-    assert_eq!(rest.unwrap().len(), 1);
+    assert_eq!(ask!(store.read, [place], |tx| tx.sealed_secrets(Some(&place), 9)).unwrap().len(), 1);
     let bare = shop.endpoint(&["*"]).await;
     assert!(!ids.contains(&bare));
     for (old, replaced) in [(vec![9], false), (vec![1, 2, 3], true), (vec![1, 2, 3], false)] {
-        let place = place.clone();
-        let done: Result<bool, StoreError> =
-            job!(store.write, tx => tx.sealed_secret_replace(&place, &old, &[4]));
+        let done = ask!(store.write, [place], |tx| tx.sealed_secret_replace(&place, &old, &[4]));
         assert_eq!(done.unwrap(), replaced);
     }
 
@@ -136,29 +108,15 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dy
         ("c", r#"{"status":201,"body":null,"sealed":"BBBB"}"#),
     ];
     for (key, answer) in answers {
-        let record = IdempotencyRecord {
-            scope: KeyScope::Merchant(shop.tenant.clone()),
-            key: key.to_owned(),
-            fingerprint: [0; 32],
-            operation: "test",
-            answer: answer.to_owned(),
-            request_id: authority_domain::id::RequestId::generate(noon(), &mut dice()),
-            created_at: noon(),
-            expires_at: at(60),
-        };
-        let kept: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
-        kept.unwrap();
+        let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), key, answer);
+        ask!(store.write, |tx| tx.idempotency_insert(&record)).unwrap();
     }
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_answers(None, 1));
-    let (place, answer) = page.unwrap().remove(0);
+    let (place, answer) = ask!(store.read, |tx| tx.sealed_answers(None, 1)).unwrap().remove(0);
     assert_eq!((place.2.as_str(), answer.as_str()), ("a", answers[0].1));
-    let after = place.clone();
-    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_answers(Some(&after), 9));
+    let rest = ask!(store.read, [place], |tx| tx.sealed_answers(Some(&place), 9));
     assert_eq!(rest.unwrap().iter().map(|(place, _)| place.2.as_str()).collect::<Vec<_>>(), ["c"]);
     for (old, replaced) in [(answers[1].1, false), (answers[0].1, true), (answers[0].1, false)] {
-        let place = place.clone();
-        let done: Result<bool, StoreError> =
-            job!(store.write, tx => tx.sealed_answer_replace(&place, old, "{}"));
+        let done = ask!(store.write, [place], |tx| tx.sealed_answer_replace(&place, old, "{}"));
         assert_eq!(done.unwrap(), replaced);
     }
 }
@@ -168,25 +126,14 @@ pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
     let store = &shop.store;
     let ids: Vec<KeyId> = [1_u8, 2].map(|n| KeyId::generate(at(n.into()), &mut dice())).into();
     for (n, id) in ids.iter().enumerate() {
-        let record = OperatorKeyRecord {
-            id: id.clone(),
-            hash: [u8::try_from(n).unwrap(); 32],
-            name: format!("key {n}"),
-            display: "svc_op_ab12…".to_owned(),
-            scopes: OperatorScope::ALL.to_vec(),
-            revoked_at: None,
-            created_at: noon(),
-        };
-        let made: Result<(), StoreError> = job!(store.write, tx => tx.operator_key_insert(&record));
-        made.unwrap();
+        let record = OperatorKeyRecord { id: id.clone(), ..operator_key(u8::try_from(n).unwrap()) };
+        ask!(store.write, |tx| tx.operator_key_insert(&record)).unwrap();
     }
     for revoked in [true, false] {
-        let id = ids[0].clone();
-        let done: Result<bool, StoreError> = job!(store.write, tx => tx.operator_key_revoke(&id, at(5)));
-        assert_eq!(done.unwrap(), revoked);
+        assert_eq!(ask!(store.write, [ids], |tx| tx.operator_key_revoke(&ids[0], at(5))).unwrap(), revoked);
     }
-    let keys: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.operator_keys());
-    let keys: Vec<_> = keys.unwrap().into_iter().map(|key| (key.id, key.revoked_at)).collect();
+    let found = ask!(store.read, |tx| tx.operator_keys()).unwrap();
+    let keys: Vec<_> = found.into_iter().map(|key| (key.id, key.revoked_at)).collect();
     assert_eq!(keys, [(ids[1].clone(), None), (ids[0].clone(), Some(at(5)))], "newest first");
 }
 
@@ -194,26 +141,20 @@ pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
 async fn an_option_is_listed_and_replaced(shop: &Shop, ids: &[EndpointId; 2], option: SealedOption) {
     let store = &shop.store;
     for (n, id) in ids.iter().enumerate() {
-        let (tenant, id, sealed) = (shop.tenant.clone(), id.clone(), [u8::try_from(n).unwrap()]);
-        let put: Result<(), StoreError> =
-            job!(store.write, tx => tx.endpoint_sealed_put(&tenant, &id, option, Some(&sealed)));
-        put.unwrap();
+        let sealed = [u8::try_from(n).unwrap()];
+        ask!(store.write, [shop, id], |tx| tx.endpoint_sealed_put(&shop.tenant, &id, option, Some(&sealed)))
+            .unwrap();
     }
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_options(option, None, 1));
-    let page = page.unwrap();
+    let page = ask!(store.read, |tx| tx.sealed_options(option, None, 1)).unwrap();
     assert_eq!(page.len(), 1);
     let (first, old) = page[0].clone();
-    let after = first.clone();
-    let rest: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_options(option, Some(&after), 9));
-    let rest = rest.unwrap();
+    let rest = ask!(store.read, [first], |tx| tx.sealed_options(option, Some(&first), 9)).unwrap();
     assert_eq!(rest.len(), 1, "an endpoint without the option is left out");
     assert!(first < rest[0].0 && ids.contains(&first) && ids.contains(&rest[0].0));
     for (was, replaced) in [(vec![9], false), (old.clone(), true), (old, false)] {
-        let place = first.clone();
-        let done: Result<bool, StoreError> =
-            job!(store.write, tx => tx.sealed_option_replace(option, &place, &was, &[4, 5]));
+        let done = ask!(store.write, [first], |tx| tx.sealed_option_replace(option, &first, &was, &[4, 5]));
         assert_eq!(done.unwrap(), replaced);
     }
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.sealed_options(option, None, 9));
+    let page = ask!(store.read, |tx| tx.sealed_options(option, None, 9));
     assert_eq!(page.unwrap(), [(first, vec![4, 5]), rest[0].clone()]);
 }

@@ -4,11 +4,11 @@
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::tx::{IdempotencyRecord, KeyScope, SequenceRange, Tx};
+use authority_store::tx::{KeyScope, SequenceRange};
 
 use super::Database;
-use super::fixtures::{at, noon};
-use super::job;
+use super::ask;
+use super::fixtures::{kept_answer, noon};
 use super::shop::{Sale, Shop};
 
 /// Everything a tenant can have, and who may not see it.
@@ -33,88 +33,64 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let committed = shop.commit_under(changes, shipment.id.as_str(), "k-1", [7; 32]).await.unwrap();
     let (events, deliveries) = (committed.events, committed.deliveries);
-    let record = IdempotencyRecord {
-        scope: KeyScope::Merchant(shop.tenant.clone()),
-        key: "k-1".into(),
-        fingerprint: [7; 32],
-        operation: "POST /x",
-        answer: "{}".into(),
-        request_id: authority_domain::id::RequestId::generate(noon(), &mut super::fixtures::dice()),
-        created_at: noon(),
-        expires_at: at(60),
-    };
-    let store = &shop.store;
-    let kept: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
-    kept.unwrap();
+    let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), "k-1", "{}");
+    ask!(shop.store.write, |tx| tx.idempotency_insert(&record)).unwrap();
 
     let [other, test] = strangers;
     for (reader, sees) in [(&shop, true), (&other, false), (&test, false)] {
-        let store = &reader.store;
-        let tenant = reader.tenant.clone();
-        let (order, payment, shipment) = (sale.order.clone(), sale.payment.clone(), shipment.clone());
-        let (checkout, event) = (open_checkout.id.clone(), events[0].id.clone());
         let endpoint = database_endpoint(&shop).await;
-        let (delivery, all) = (deliveries[0].id.clone(), DeliveryFilter::default());
-        let found: Result<Vec<(&str, bool)>, StoreError> = store
-            .read(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let (t, number) = (&tenant, &order.order_number);
-                    Ok(vec![
-                        ("checkout_get", tx.checkout_get(t, &checkout).await?.is_some()),
-                        ("payment_get", tx.payment_get(t, &payment.id).await?.is_some()),
-                        ("payments_of_order", !tx.payments_of_order(t, number).await?.is_empty()),
-                        ("payment_open_on", tx.payment_open_on(t, &checkout).await?.is_some()),
-                        ("order_get", tx.order_get(t, number).await?.is_some()),
-                        ("order_body", tx.order_body(t, number).await?.is_some()),
-                        (
-                            "orders_page",
-                            !tx.orders_page(t, &OrderFilter::default(), None, 9).await?.rows.is_empty(),
-                        ),
-                        ("shipment_body", tx.shipment_body(t, &shipment.id).await?.is_some()),
-                        ("shipments_of_order", !tx.shipments_of_order(t, number).await?.is_empty()),
-                        ("shipments_page", !tx.shipments_page(t, number, None, 9).await?.is_empty()),
-                        ("shipment_by_key", tx.shipment_by_key(t, "k-1").await?.is_some()),
-                        (
-                            "events_page",
-                            !tx.events_page(t, &EventFilter::default(), 0, 9).await?.rows.is_empty(),
-                        ),
-                        ("event_body", tx.event_body(t, &event).await?.is_some()),
-                        ("stream_range", tx.stream_range(t).await?.latest > 0),
-                        ("endpoint_get", tx.endpoint_get(t, &endpoint).await?.is_some()),
-                        ("endpoint_count", tx.endpoint_count(t).await? > 0),
-                        ("endpoints_page", !tx.endpoints_page(t, &[], None, 9).await?.is_empty()),
-                        ("secret_version", tx.secret_version(t, &endpoint).await.is_ok()),
-                        (
-                            "deliveries_page",
-                            !tx.deliveries_page(t, &endpoint, &all, None, 9).await?.rows.is_empty(),
-                        ),
-                        ("delivery_get", tx.delivery_get(t, &delivery).await?.is_some()),
-                        ("event_head", tx.event_head(t, &event).await?.is_some()),
-                        ("endpoint_figures", !tx.endpoint_figures(t, noon(), noon(), 9).await?.is_empty()),
-                        (
-                            "idempotency_get",
-                            tx.idempotency_get(&KeyScope::Merchant(t.clone()), "k-1", noon())
-                                .await?
-                                .is_some(),
-                        ),
-                    ])
-                })
-            })
-            .await;
+        let all = DeliveryFilter::default();
+        let found: Result<Vec<(&str, bool)>, StoreError> = ask!(
+            reader.store.read,
+            [reader, open_checkout, sale, shipment, events, deliveries],
+            |tx| async {
+                let (t, number) = (&reader.tenant, &sale.order.order_number);
+                Ok(vec![
+                    ("checkout_get", tx.checkout_get(t, &open_checkout.id).await?.is_some()),
+                    ("payment_get", tx.payment_get(t, &sale.payment.id).await?.is_some()),
+                    ("payments_of_order", !tx.payments_of_order(t, number).await?.is_empty()),
+                    ("payment_open_on", tx.payment_open_on(t, &open_checkout.id).await?.is_some()),
+                    ("order_get", tx.order_get(t, number).await?.is_some()),
+                    ("order_body", tx.order_body(t, number).await?.is_some()),
+                    (
+                        "orders_page",
+                        !tx.orders_page(t, &OrderFilter::default(), None, 9).await?.rows.is_empty(),
+                    ),
+                    ("shipment_body", tx.shipment_body(t, &shipment.id).await?.is_some()),
+                    ("shipments_of_order", !tx.shipments_of_order(t, number).await?.is_empty()),
+                    ("shipments_page", !tx.shipments_page(t, number, None, 9).await?.is_empty()),
+                    ("shipment_by_key", tx.shipment_by_key(t, "k-1").await?.is_some()),
+                    ("events_page", !tx.events_page(t, &EventFilter::default(), 0, 9).await?.rows.is_empty()),
+                    ("event_body", tx.event_body(t, &events[0].id).await?.is_some()),
+                    ("stream_range", tx.stream_range(t).await?.latest > 0),
+                    ("endpoint_get", tx.endpoint_get(t, &endpoint).await?.is_some()),
+                    ("endpoint_count", tx.endpoint_count(t).await? > 0),
+                    ("endpoints_page", !tx.endpoints_page(t, &[], None, 9).await?.is_empty()),
+                    ("secret_version", tx.secret_version(t, &endpoint).await.is_ok()),
+                    (
+                        "deliveries_page",
+                        !tx.deliveries_page(t, &endpoint, &all, None, 9).await?.rows.is_empty(),
+                    ),
+                    ("delivery_get", tx.delivery_get(t, &deliveries[0].id).await?.is_some()),
+                    ("event_head", tx.event_head(t, &events[0].id).await?.is_some()),
+                    ("endpoint_figures", !tx.endpoint_figures(t, noon(), noon(), 9).await?.is_empty()),
+                    (
+                        "idempotency_get",
+                        tx.idempotency_get(&KeyScope::Merchant(t.clone()), "k-1", noon()).await?.is_some(),
+                    ),
+                ])
+            }
+        );
         for (read, seen) in found.unwrap() {
             assert_eq!(seen, sees, "{read} as {:?}", reader.tenant);
         }
     }
-    let store = &shop.store;
-    let operator: Result<_, StoreError> =
-        job!(store.read, tx => tx.idempotency_get(&KeyScope::Operator, "k-1", noon()));
+    let operator = ask!(shop.store.read, |tx| tx.idempotency_get(&KeyScope::Operator, "k-1", noon()));
     assert!(operator.unwrap().is_none(), "the operator's keys are another room");
 }
 
 async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let page: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 1));
-    page.unwrap().remove(0).1.id
+    ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 1)).unwrap().remove(0).1.id
 }
 
 /// Sequence numbers that nothing else has.
@@ -136,19 +112,14 @@ pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
         let mut parcel = shipment.clone();
         parcel.resource_version += 1;
         parcel.livemode = livemode;
-        let (store, tenant, stolen) = (&stranger.store, stranger.tenant.clone(), payment);
-        let put: Result<(), Refusal> = store
-            .write(move |tx: &mut Tx| {
-                Box::pin(
-                    async move { Ok(tx.payment_put(&tenant.merchant_id, &stolen, UNUSED_SEQUENCES).await?) },
-                )
-            })
-            .await;
+        let put: Result<(), Refusal> = ask!(stranger.store.write, [stranger], |tx| async {
+            Ok(tx.payment_put(&stranger.tenant.merchant_id, &payment, UNUSED_SEQUENCES).await?)
+        });
         put.unwrap_err();
-        let (tenant, stolen) = (stranger.tenant.clone(), parcel);
-        let put: Result<(), StoreError> =
-            job!(store.write, tx => tx.shipment_put(&tenant.merchant_id, &stolen, UNUSED_SEQUENCES));
-        put.unwrap_err();
+        ask!(stranger.store.write, [stranger], |tx| {
+            tx.shipment_put(&stranger.tenant.merchant_id, &parcel, UNUSED_SEQUENCES)
+        })
+        .unwrap_err();
         assert_eq!(database.number(sums).await, before);
     }
 }
@@ -157,8 +128,7 @@ pub(crate) async fn numbers_are_each_tenants_own(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let next = async |shop: &Shop| -> String {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let number: Result<_, StoreError> = job!(store.write, tx => tx.order_number_reserve(&tenant, "ORD-"));
+        let number = ask!(shop.store.write, [shop], |tx| tx.order_number_reserve(&shop.tenant, "ORD-"));
         number.unwrap().as_str().to_owned()
     };
     assert_eq!([next(&shop).await, next(&shop).await], ["ORD-100001", "ORD-100002"]);

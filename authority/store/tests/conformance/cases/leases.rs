@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::SettledAs;
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::{Shop, cause};
-use super::{Database, job};
+use super::{Database, ask};
 
 /// Commits one event at `now`; every subscribed endpoint gets a delivery that is due then.
 async fn event(shop: &Shop, now: Timestamp) {
@@ -167,8 +166,7 @@ pub(crate) async fn leases_that_are_taken_back_can_be_taken_at_once(database: &d
     let store = &shop.store;
     assert_eq!(leased(&shop, "a", noon(), 2, 9).await, [1, 2]);
     assert_eq!(leased(&shop, "b", noon(), 2, 9).await, [3, 4]);
-    let released: Result<u64, StoreError> = job!(store.write, tx => tx.delivery_lease_release_all());
-    assert_eq!(released.unwrap(), 4);
+    assert_eq!(ask!(store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 4);
     assert_eq!(leased(&shop, "c", noon(), 9, 9).await, [1, 2, 3, 4]);
 }
 

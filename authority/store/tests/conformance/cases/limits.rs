@@ -3,15 +3,13 @@
 use authority_domain::endpoint::Endpoint;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::id::EndpointId;
+use authority_domain::merchant::MerchantChange;
 use authority_domain::merchant::limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
-use authority_domain::merchant::{Merchant, MerchantChange};
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::ConditionOf;
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// What may be in flight to each endpoint, as SQL says it (migration 0017).
 const IN_FLIGHT: &str = "SELECT COALESCE(CASE WHEN e.max_in_flight < m.max_in_flight THEN e.max_in_flight \
@@ -19,21 +17,17 @@ const IN_FLIGHT: &str = "SELECT COALESCE(CASE WHEN e.max_in_flight < m.max_in_fl
     LEFT JOIN merchants m ON m.id = e.merchant_id WHERE e.id =";
 
 async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    let found: Result<Option<Endpoint>, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
-    found.unwrap().unwrap()
+    ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap()
 }
 
 /// Sets the limits of the shop's merchant.
 async fn allow(shop: &Shop, limits: Limits) {
-    let (store, id) = (&shop.store, shop.tenant.merchant_id.clone());
-    let found: Result<Option<Merchant>, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+    let store = &shop.store;
+    let found = ask!(store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
     let change = MerchantChange { limits: Some(limits), ..MerchantChange::default() };
     let merchant = found.unwrap().unwrap().change(change, at(1)).unwrap();
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.merchant_update(&merchant));
-    done.unwrap();
-    let (store, id) = (&shop.store, shop.tenant.merchant_id.clone());
-    let found: Result<Option<Merchant>, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+    ask!(store.write, |tx| tx.merchant_update(&merchant)).unwrap();
+    let found = ask!(shop.store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
     assert_eq!(found.unwrap().unwrap().limits, limits);
 }
 
@@ -41,9 +35,7 @@ async fn set(shop: &Shop, id: &EndpointId, own: Option<i64>) {
     let mut endpoint = endpoint_of(shop, id).await;
     endpoint.max_in_flight.own = own;
     endpoint.resource_version += 1;
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.endpoint_update(&tenant, &endpoint));
-    done.unwrap();
+    ask!(shop.store.write, [shop], |tx| tx.endpoint_update(&shop.tenant, &endpoint)).unwrap();
 }
 
 pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &dyn Database) {
@@ -79,11 +71,9 @@ pub(crate) async fn a_hold_says_until_when_and_why(database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let hold = async |hold: Hold| {
         let (store, ids) = (&shop.store, [id.clone()]);
-        let found: Result<Vec<ConditionOf>, StoreError> = job!(store.write, tx => tx.conditions(&ids));
-        let mut condition = found.unwrap().remove(0);
+        let mut condition = ask!(store.write, |tx| tx.conditions(&ids)).unwrap().remove(0);
         condition.condition.hold = hold;
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.conditions_put(&[condition]));
-        done.unwrap();
+        ask!(store.write, |tx| tx.conditions_put(&[condition])).unwrap();
         let seen = endpoint_of(&shop, &id).await;
         (seen.held_until, seen.held_reason)
     };
@@ -116,13 +106,9 @@ pub(crate) async fn limits_outside_their_range_are_refused(database: &dyn Databa
 pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(database: &dyn Database) {
     const HOUR_MS: i64 = 3_600_000;
     let store = database.open().await.unwrap();
-    let beat = async |id: &'static str| {
-        let count: Result<i64, StoreError> = job!(store.write, tx => tx.instance_beat(id, HOUR_MS));
-        count.unwrap()
-    };
+    let beat = async |id: &'static str| ask!(store.write, |tx| tx.instance_beat(id, HOUR_MS)).unwrap();
     assert_eq!([beat("a").await, beat("b").await, beat("b").await, beat("c").await], [1, 2, 2, 3]);
-    let left: Result<(), StoreError> = job!(store.write, tx => tx.instance_leave("b"));
-    left.unwrap();
+    ask!(store.write, |tx| tx.instance_leave("b")).unwrap();
     assert_eq!(beat("a").await, 2);
     // `c` was last seen two hours ago, by the clock of the database.
     database.execute("UPDATE instances SET seen_at = seen_at - 7200000 WHERE id = 'c'").await.unwrap();

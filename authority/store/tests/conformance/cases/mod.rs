@@ -74,13 +74,25 @@ pub(crate) trait Database: Send + Sync {
     async fn number(&self, sql: &str) -> i64;
 }
 
-/// Runs a job that reads or writes: `job!(store.read, tx => tx.merchant_get(&id))`.
-macro_rules! job {
-    ($store:ident . $way:ident, $tx:ident => $work:expr) => {
-        $store.$way(move |$tx: &mut authority_store::tx::Tx| Box::pin(async move { $work.await })).await
+/// Runs a job of the store, and gives its result:
+/// `ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id))`.
+///
+/// A job may outlive its caller, so it borrows nothing. It gets copies of the variables in the brackets, under their
+/// names; what else it uses moves into it. When it takes several steps, they stand in `async { … }`. What a job is
+/// given beside its work comes first: `ask!(store.write_with(turns), |tx| …)`.
+macro_rules! ask {
+    ($($way:ident).+ $(($first:expr))?, [$($name:ident),*], |$tx:pat_param| $work:expr) => {
+        $($way).+($($first,)? {
+            $(let $name = $name.to_owned();)*
+            move |$tx: &mut authority_store::tx::Tx| Box::pin(async move { $work.await })
+        })
+        .await
+    };
+    ($($way:ident).+ $(($first:expr))?, |$tx:pat_param| $work:expr) => {
+        $crate::cases::ask!($($way).+ $(($first))?, [], |$tx| $work)
     };
 }
-pub(crate) use job;
+pub(crate) use ask;
 
 /// Runs a case beside no other one in its thread, as a test does.
 pub(crate) fn alone(case: impl Future<Output = ()>) {

@@ -8,12 +8,12 @@ use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::merchant::{Merchant, MerchantChange, MerchantStatus};
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::tx::{Tx, Written};
+use authority_store::tx::Written;
 
 use super::fixtures::{api_key, at, dice, merchant};
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     let store = database.open().await.unwrap();
@@ -23,20 +23,14 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
         let created_at = at(i64::try_from(n).unwrap());
         merchant.id = authority_domain::id::MerchantId::generate(created_at, &mut dice());
         made.push(merchant.clone());
-        let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
-        inserted.unwrap();
+        ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
     }
     let change = MerchantChange { status: Some(MerchantStatus::Suspended), ..MerchantChange::default() };
     made[1] = made[1].change(change, at(9)).unwrap();
-    let suspended = made[1].clone();
-    let written: Result<Vec<Written>, StoreError> = store
-        .write(move |tx: &mut authority_store::tx::Tx| {
-            Box::pin(async move {
-                tx.merchant_update(&suspended).await?;
-                Ok(tx.written().to_vec())
-            })
-        })
-        .await;
+    let written: Result<Vec<Written>, StoreError> = ask!(store.write, [made], |tx| async {
+        tx.merchant_update(&made[1]).await?;
+        Ok(tx.written().to_vec())
+    });
     let told = Written {
         resource_id: made[1].id.to_string(),
         merchant_id: Some(made[1].id.clone()),
@@ -47,9 +41,7 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     assert_eq!(written.unwrap(), [told]);
     let page = async |filter: MerchantFilter, before: Option<&Merchant>, limit| -> Vec<Merchant> {
         let before = before.map(|merchant| merchant.id.to_string());
-        let page: Result<Vec<Merchant>, StoreError> =
-            job!(store.read, tx => tx.merchants_page(&filter, before.as_deref(), limit));
-        page.unwrap()
+        ask!(store.read, |tx| tx.merchants_page(&filter, before.as_deref(), limit)).unwrap()
     };
     let [one, two, three] = [&made[0], &made[1], &made[2]].map(Clone::clone);
     let all = MerchantFilter::default;
@@ -62,8 +54,7 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     assert_eq!(page(slug, None, 9).await, vec![one.clone()]);
     let mut renamed = one;
     renamed.slug = "uno".into();
-    let refused: Result<(), StoreError> = job!(store.write, tx => tx.merchant_update(&renamed));
-    refused.unwrap_err();
+    ask!(store.write, |tx| tx.merchant_update(&renamed)).unwrap_err();
 }
 
 /// Changes the merchant, as `with` says, and then ends as `kept` says; returns the name and the most requests in flight
@@ -77,18 +68,14 @@ fn changing(
     let found = Arc::new(Mutex::new(None));
     let seen = Arc::clone(&found);
     submit(async move {
-        let ran: Result<(), Refusal> = store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let mut merchant = tx.merchant_get(&id).await?.ok_or_else(Refusal::internal)?;
-                    *seen.lock().unwrap() = Some((merchant.name.clone(), merchant.limits.max_in_flight));
-                    with(&mut merchant);
-                    merchant.resource_version += 1;
-                    tx.merchant_update(&merchant).await?;
-                    if kept { Ok(()) } else { Err(Refusal::not_found("reason")) }
-                })
-            })
-            .await;
+        let ran: Result<(), Refusal> = ask!(store.write, |tx| async {
+            let mut merchant = tx.merchant_get(&id).await?.ok_or_else(Refusal::internal)?;
+            *seen.lock().unwrap() = Some((merchant.name.clone(), merchant.limits.max_in_flight));
+            with(&mut merchant);
+            merchant.resource_version += 1;
+            tx.merchant_update(&merchant).await?;
+            if kept { Ok(()) } else { Err(Refusal::not_found("reason")) }
+        });
         assert_eq!(ran.is_ok(), kept);
         Ok(found.lock().unwrap().take().unwrap())
     })
@@ -113,8 +100,7 @@ pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(dat
     for (change, (changes, most)) in changes.into_iter().zip(found) {
         assert_eq!(change.await.unwrap(), (format!("{first}{}", "+".repeat(changes)), most));
     }
-    let (store, id) = (&shop.store, shop.tenant.merchant_id.clone());
-    let stored: Result<Option<Merchant>, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+    let stored = ask!(shop.store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
     assert_eq!(stored.unwrap().unwrap().name, format!("{first}+++"));
 }
 
@@ -123,8 +109,7 @@ pub(crate) async fn keys_are_listed_replaced_and_ended(database: &dyn Database) 
     let other = Shop::new(&shop.store, "other").await;
     let store = &shop.store;
     let insert = async |key: ApiKeyRecord| {
-        let inserted: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&key));
-        inserted.unwrap();
+        ask!(store.write, |tx| tx.api_key_insert(&key)).unwrap();
     };
     let mut old = api_key(&shop.tenant.merchant_id, 1);
     let mut new = api_key(&shop.tenant.merchant_id, 2);
@@ -137,29 +122,24 @@ pub(crate) async fn keys_are_listed_replaced_and_ended(database: &dyn Database) 
     old.replaced_by = Some(new.id.clone());
     new.revoked_at = Some(at(80));
     for key in [old.clone(), new.clone()] {
-        let ended: Result<(), StoreError> = job!(store.write, tx => tx.api_key_end(&key));
-        ended.unwrap();
+        ask!(store.write, |tx| tx.api_key_end(&key)).unwrap();
     }
     let page = async |before: Option<&KeyId>, limit| -> Vec<ApiKeyRecord> {
-        let (merchant, before) = (shop.tenant.merchant_id.clone(), before.map(KeyId::to_string));
-        let page: Result<Vec<ApiKeyRecord>, StoreError> =
-            job!(store.read, tx => tx.api_keys_page(&merchant, before.as_deref(), limit));
-        page.unwrap()
+        let before = before.map(KeyId::to_string);
+        ask!(store.read, [shop], |tx| tx.api_keys_page(&shop.tenant.merchant_id, before.as_deref(), limit))
+            .unwrap()
     };
     assert_eq!(page(None, 9).await, [new.clone(), old.clone()]);
     assert_eq!(page(None, 1).await, [new.clone()]);
     assert_eq!(page(Some(&new.id), 9).await, [old.clone()]);
     let absent = api_key(&shop.tenant.merchant_id, 4);
-    let refused: Result<(), StoreError> = job!(store.write, tx => tx.api_key_end(&absent));
-    refused.unwrap_err();
+    ask!(store.write, |tx| tx.api_key_end(&absent)).unwrap_err();
 
     // The last use only ever moves on, and a key that is not there harms nobody.
     for (second, expected) in [(5, 5), (3, 5), (8, 8)] {
         let used = [(old.id.clone(), at(second)), (absent_id(), at(second))];
-        let noted: Result<(), StoreError> = job!(store.write, tx => tx.api_keys_used(&used));
-        noted.unwrap();
-        let id = old.id.clone();
-        let found: Result<Option<ApiKeyRecord>, StoreError> = job!(store.read, tx => tx.api_key_get(&id));
+        ask!(store.write, |tx| tx.api_keys_used(&used)).unwrap();
+        let found = ask!(store.read, [old], |tx| tx.api_key_get(&old.id));
         assert_eq!(found.unwrap().unwrap().last_used_at, Some(at(expected)));
     }
 }

@@ -5,12 +5,11 @@ use authority_domain::id::{DeliveryId, MerchantId};
 use authority_domain::list_filter::{AllDeliveriesFilter, EventFilter};
 use authority_domain::tenant::Mode;
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
-use authority_store::tx::{FoundDelivery, Outbox, OutboxFigures, PageById, SettledAs};
+use authority_store::tx::{FoundDelivery, Outbox, OutboxFigures, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -24,9 +23,7 @@ pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
     let page =
         async |filter: AllDeliveriesFilter, before: Option<&DeliveryId>, limit| -> Vec<FoundDelivery> {
             let before = before.map(DeliveryId::to_string);
-            let page: Result<PageById<FoundDelivery>, StoreError> =
-                job!(store.read, tx => tx.all_deliveries_page(&filter, before.as_deref(), limit));
-            page.unwrap().rows
+            ask!(store.read, |tx| tx.all_deliveries_page(&filter, before.as_deref(), limit)).unwrap().rows
         };
     let all = AllDeliveriesFilter::default;
     let everything = page(all(), None, 9).await;
@@ -52,13 +49,11 @@ pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
     assert_eq!(told, expected);
     assert!(of_sink.iter().all(|found| found.owner == Tenant::operator()));
     let id = of_sink[0].delivery.id.clone();
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_find(&id));
-    assert_eq!(found.unwrap().as_ref(), Some(&of_sink[0]));
+    assert_eq!(ask!(store.read, |tx| tx.delivery_find(&id)).unwrap().as_ref(), Some(&of_sink[0]));
     for (id, owner) in
         [(ours, shop.tenant.clone()), (theirs, other.tenant.clone()), (sink, Tenant::operator())]
     {
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_find(&id));
-        let found = found.unwrap().unwrap();
+        let found = ask!(store.read, |tx| tx.endpoint_find(&id)).unwrap().unwrap();
         assert_eq!((found.owner, found.deleted_at), (owner, None));
     }
 }
@@ -68,10 +63,7 @@ pub(crate) async fn what_waits_is_counted_and_brought_forward(database: &dyn Dat
     let (busy, idle) = (shop.endpoint(&["*"]).await, shop.endpoint(&["order.cancelled"]).await);
     let quiet = shop.endpoint(&["checkout.created"]).await;
     let store = &shop.store;
-    let outbox = async |now, limit| -> Outbox {
-        let outbox: Result<Outbox, StoreError> = job!(store.read, tx => tx.outbox(now, limit));
-        outbox.unwrap()
-    };
+    let outbox = async |now, limit| -> Outbox { ask!(store.read, |tx| tx.outbox(now, limit)).unwrap() };
     let nothing = OutboxFigures { pending: 0, due: 0, oldest_pending_at: None };
     assert_eq!(outbox(noon(), 9).await, Outbox { figures: nothing, endpoints: Vec::new() });
     shop.open_checkout().await;
@@ -88,31 +80,20 @@ pub(crate) async fn what_waits_is_counted_and_brought_forward(database: &dyn Dat
     let leased = shop.lease("a", noon(), 2, 9).await;
     shop.settle(vec![settlement(&leased[0], "a", SettledAs::Retry { at: at(3600), put_off: false })]).await;
     shop.settle(vec![settlement(&leased[1], "a", SettledAs::Failed { reason: "rejected" })]).await;
-    let failed: Result<i64, StoreError> = job!(store.read, tx => tx.failed_since(at(61)));
-    assert_eq!(failed.unwrap(), 1);
-    let find = async |id: &DeliveryId| {
-        let id = id.clone();
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_find(&id));
-        found.unwrap().unwrap().delivery
-    };
+    assert_eq!(ask!(store.read, |tx| tx.failed_since(at(61))).unwrap(), 1);
+    let find =
+        async |id: &DeliveryId| ask!(store.read, [id], |tx| tx.delivery_find(&id)).unwrap().unwrap().delivery;
     for (delivery, status, next) in
         [(&leased[0], DeliveryStatus::Pending, Some(at(70))), (&leased[1], DeliveryStatus::Failed, None)]
     {
-        let id = delivery.id.clone();
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.delivery_hasten(&id, at(70)));
-        done.unwrap();
+        ask!(store.write, [delivery], |tx| tx.delivery_hasten(&delivery.id, at(70))).unwrap();
         let found = find(&delivery.id).await;
         assert_eq!((found.status, found.next_attempt_at), (status, next));
     }
     // One that is due already stays where it is in the queue.
-    let id = leased[0].id.clone();
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.delivery_hasten(&id, at(80)));
-    done.unwrap();
+    ask!(store.write, [leased], |tx| tx.delivery_hasten(&leased[0].id, at(80))).unwrap();
     assert_eq!(find(&leased[0].id).await.next_attempt_at, Some(at(70)));
-    let attempts: Result<Vec<_>, StoreError> = {
-        let id = leased[0].id.clone();
-        job!(store.read, tx => tx.delivery_attempts_find(&id))
-    };
+    let attempts = ask!(store.read, [leased], |tx| tx.delivery_attempts_find(&leased[0].id));
     assert_eq!(attempts.unwrap().len(), 1);
 }
 
@@ -127,16 +108,14 @@ pub(crate) async fn events_of_everybody_come_newest_first(database: &dyn Databas
     let store = &shop.store;
     let page = async |before: Option<&str>, limit| -> Vec<String> {
         let before = before.map(str::to_owned);
-        let page: Result<Vec<(String, String)>, StoreError> =
-            job!(store.read, tx => tx.all_events_page(before.as_deref(), limit));
-        page.unwrap().into_iter().map(|(id, _)| id).collect()
+        let page = ask!(store.read, |tx| tx.all_events_page(before.as_deref(), limit)).unwrap();
+        page.into_iter().map(|(id, _)| id).collect()
     };
     assert_eq!(page(None, 9).await, ids);
     assert_eq!(page(Some(&ids[0]), 1).await, ids[1..2]);
     let stream = async |before, limit| -> Vec<i64> {
-        let (tenant, filter) = (shop.tenant.clone(), EventFilter::default());
-        let page: Result<Vec<(i64, String)>, StoreError> =
-            job!(store.read, tx => tx.stream_page_newest(&tenant, &filter, before, limit));
+        let filter = EventFilter::default();
+        let page = ask!(store.read, [shop], |tx| tx.stream_page_newest(&shop.tenant, &filter, before, limit));
         page.unwrap().into_iter().map(|(sequence, _)| sequence).collect()
     };
     assert_eq!(stream(None, 9).await, [2, 1]);
@@ -145,6 +124,6 @@ pub(crate) async fn events_of_everybody_come_newest_first(database: &dyn Databas
     let id = authority_domain::id::EventId::from_store(
         serde_json::from_str::<serde_json::Value>(&events[1].1).unwrap()["id"].as_str().unwrap().to_owned(),
     );
-    let body: Result<Option<_>, StoreError> = job!(store.read, tx => tx.event_find(&id));
+    let body = ask!(store.read, |tx| tx.event_find(&id));
     assert_eq!(body.unwrap(), Some((shop.tenant.clone(), events[1].1.clone())));
 }

@@ -8,39 +8,29 @@ use authority_domain::order::external_references::{NewReference, SystemName, set
 use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_domain::sync::order_feed::StoredChange;
-use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::tx::Tx;
 use rand::RngExt;
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 const WRITERS: usize = 6;
 const CHANGES: usize = 60;
 
 async fn page(shop: &Shop, after: i64, limit: i64) -> Vec<StoredChange> {
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let page: Result<_, StoreError> = job!(store.read, tx => tx.orders_changed(&tenant, after, limit));
-    page.unwrap()
+    ask!(shop.store.read, [shop], |tx| tx.orders_changed(&shop.tenant, after, limit)).unwrap()
 }
 
 /// Gives the order another version, in a job that may refuse when its event already has its place.
 async fn touch(shop: &Shop, number: OrderNumber, id: String, refuses: bool) {
-    let work = shop.clone();
-    let written: Result<(), Refusal> = shop
-        .store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let order = tx.order_get(&work.tenant, &number).await?.unwrap();
-                let new = NewReference { id, url: None };
-                let changes = set(&order, &SystemName::parse("erp").unwrap(), new, noon())?;
-                work.commit_in(tx, &changes, &Audience::Subscribers, noon()).await?;
-                if refuses { Err(Refusal::not_found("reason to stay")) } else { Ok(()) }
-            })
-        })
-        .await;
+    let written: Result<(), Refusal> = ask!(shop.store.write, [shop], |tx| async {
+        let order = tx.order_get(&shop.tenant, &number).await?.unwrap();
+        let new = NewReference { id, url: None };
+        let changes = set(&order, &SystemName::parse("erp").unwrap(), new, noon())?;
+        shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await?;
+        if refuses { Err(Refusal::not_found("reason to stay")) } else { Ok(()) }
+    });
     assert_eq!(written.is_err(), refuses);
 }
 

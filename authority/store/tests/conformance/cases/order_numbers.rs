@@ -5,14 +5,13 @@ use authority_domain::event::change::Change;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
-use authority_store::tx::{FirstRead, Prefetch, Tx};
+use authority_store::tx::{FirstRead, Prefetch};
 
 use verify_core::catalog::EventType;
 
-use super::Database;
-use super::fixtures::noon;
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
+use super::{Database, ask};
 
 pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -87,32 +86,17 @@ fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumbe
 
 async fn reserve(shop: Shop, end: Result<(), Refusal>) -> Result<OrderNumber, Refusal> {
     let (store, tenant) = (shop.store, shop.tenant);
-    store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let number = tx.order_number_reserve(&tenant, "ORD-").await?;
-                end.map(|()| number)
-            })
-        })
-        .await
+    ask!(store.write, |tx| async {
+        let number = tx.order_number_reserve(&tenant, "ORD-").await?;
+        end.map(|()| number)
+    })
 }
 
 /// Takes the next order number, and has said before that it will.
 fn reserving_ahead(shop: &Shop) -> Pending<Result<OrderNumber, StoreError>> {
     let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
-    let ahead = Prefetch {
-        tenant: Some(tenant.clone()),
-        key: None,
-        reads: vec![FirstRead::OrderNumber],
-        now: noon(),
-    };
-    submit(async move {
-        store
-            .write_ahead(ahead, move |tx: &mut Tx| {
-                Box::pin(async move { tx.order_number_reserve(&tenant, "ORD-").await })
-            })
-            .await
-    })
+    let ahead = Prefetch { reads: vec![FirstRead::OrderNumber], ..shop.ahead() };
+    submit(async move { ask!(store.write_ahead(ahead), |tx| tx.order_number_reserve(&tenant, "ORD-")) })
 }
 
 async fn reserving_now(shop: &Shop) -> String {

@@ -5,14 +5,13 @@ use authority_domain::event::change::{Change, SharedOrderView, Sharing};
 use authority_domain::order::Order;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::Audience;
-use authority_store::tx::Tx;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-use super::Database;
 use super::fixtures::{at, noon};
 use super::partners::{connect, share};
 use super::shop::Shop;
+use super::{Database, ask};
 
 /// Sequence, type and version of every event of a stream that is another merchant's.
 async fn heard(shop: &Shop) -> Vec<(i64, String, i64)> {
@@ -102,16 +101,11 @@ pub(crate) async fn an_undone_job_leaves_no_copy(database: &dyn Database) {
     let connection = connect(&acme, &other, 1).await;
     let order = acme.sell().await.order;
     share(&acme, &other, &connection, &order).await.unwrap();
-    let (shop, change) = (acme.clone(), updated(&order, 3));
-    let undone: Result<(), Refusal> = acme
-        .store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                Err(Refusal::new(ErrorCode::OrderNotFulfillable, "after all"))
-            })
-        })
-        .await;
+    let change = updated(&order, 3);
+    let undone: Result<(), Refusal> = ask!(acme.store.write, [acme], |tx| async {
+        acme.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+        Err(Refusal::new(ErrorCode::OrderNotFulfillable, "after all"))
+    });
     undone.unwrap_err();
     // A version that is not the next one is refused by the database, behind the partner's counter.
     acme.commit(vec![updated(&order, 2)]).await.unwrap_err();

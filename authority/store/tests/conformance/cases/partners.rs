@@ -10,13 +10,12 @@ use authority_domain::partner::connection::{
 use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
-use authority_store::tx::Page;
 use authority_store::{Constraint, StoreError};
 use verify_core::catalog::EventType;
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) fn side(shop: &Shop, label: &str) -> ConnectionSide {
     ConnectionSide { merchant: shop.context.clone(), label: Some(label.to_owned()) }
@@ -26,18 +25,13 @@ pub(crate) fn side(shop: &Shop, label: &str) -> ConnectionSide {
 async fn invite(shop: &Shop, code: u8) -> PartnerConnection {
     let id = ConnectionId::generate(noon(), &mut dice());
     let made = PartnerConnection::invite(id, shop.tenant.livemode, side(shop, "theirs"), noon());
-    let (store, connection) = (&shop.store, made.clone());
-    let inserted: Result<(), StoreError> =
-        job!(store.write, tx => tx.connection_insert(&connection, &[code; 32]));
-    inserted.unwrap();
+    ask!(shop.store.write, [made], |tx| tx.connection_insert(&made, &[code; 32])).unwrap();
     made
 }
 
 async fn accept(shop: &Shop, invited: PartnerConnection) -> Result<PartnerConnection, StoreError> {
     let accepted = invited.accept(side(shop, "ours"), at(1)).unwrap();
-    let (store, connection) = (&shop.store, accepted.clone());
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.connection_accept(&connection));
-    done.map(|()| accepted)
+    ask!(shop.store.write, [accepted], |tx| tx.connection_accept(&accepted)).map(|()| accepted)
 }
 
 /// A connection of two merchants.
@@ -46,16 +40,12 @@ pub(crate) async fn connect(inviter: &Shop, partner: &Shop, code: u8) -> Partner
 }
 
 async fn get(shop: &Shop, id: &ConnectionId) -> Option<PartnerConnection> {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.connection_get(&tenant, &id));
-    found.unwrap()
+    ask!(shop.store.read, [shop, id], |tx| tx.connection_get(&shop.tenant, &id)).unwrap()
 }
 
 async fn end(shop: &Shop, connection: &PartnerConnection, now: Timestamp) {
     let ended = connection.clone().revoke(now).unwrap().unwrap();
-    let store = &shop.store;
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.connection_revoke(&ended));
-    done.unwrap();
+    ask!(shop.store.write, |tx| tx.connection_revoke(&ended)).unwrap();
 }
 
 /// A share that is not stored yet.
@@ -88,18 +78,18 @@ pub(crate) async fn share(
 }
 
 async fn shares(owner: &Shop, filter: ShareFilter) -> Vec<OrderShare> {
-    let (store, tenant) = (&owner.store, owner.tenant.clone());
-    let found: Result<Page<_>, StoreError> =
-        job!(store.read, tx => tx.shares_page(&tenant, &filter, None, 100));
-    found.unwrap().rows.into_iter().map(|(_, share)| share).collect()
+    let page = ask!(owner.store.read, [owner], |tx| tx.shares_page(&owner.tenant, &filter, None, 100));
+    page.unwrap().rows.into_iter().map(|(_, share)| share).collect()
 }
 
 async fn seen(partner: &Shop) -> Vec<ShareId> {
-    let (store, tenant) = (&partner.store, partner.tenant.clone());
     let filter = ShareFilter::default();
-    let found: Result<Page<_>, StoreError> =
-        job!(store.read, tx => tx.partner_orders_page(&tenant, &filter, None, 100));
-    found.unwrap().rows.into_iter().map(|(_, seen)| seen.share.id).collect()
+    ask!(partner.store.read, [partner], |tx| tx.partner_orders_page(&partner.tenant, &filter, None, 100))
+        .unwrap()
+        .rows
+        .into_iter()
+        .map(|(_, seen)| seen.share.id)
+        .collect()
 }
 
 pub(crate) async fn a_code_leads_to_its_invitation_once(database: &dyn Database) {
@@ -108,10 +98,7 @@ pub(crate) async fn a_code_leads_to_its_invitation_once(database: &dyn Database)
     let third = Shop::new(&acme.store, "third").await;
     let invited = invite(&acme, 7).await;
     let by_code = async |livemode: bool, code: u8| {
-        let store = &acme.store;
-        let found: Result<_, StoreError> =
-            job!(store.read, tx => tx.connection_by_invite(livemode, &[code; 32]));
-        found.unwrap()
+        ask!(acme.store.read, |tx| tx.connection_by_invite(livemode, &[code; 32])).unwrap()
     };
     assert_eq!(by_code(true, 7).await, Some(invited.clone()));
     assert_eq!((by_code(false, 7).await, by_code(true, 8).await), (None, None));
@@ -143,9 +130,8 @@ pub(crate) async fn two_merchants_are_connected_once(database: &dyn Database) {
     conflict(accept(&acme, back.clone()).await);
     accept(&other.in_test_mode(), test_mode).await.unwrap();
     let between = async |of: &Shop, with: &Shop| {
-        let (store, tenant, id) = (&of.store, of.tenant.clone(), with.tenant.merchant_id.clone());
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.connection_between(&tenant, &id));
-        found.unwrap()
+        ask!(of.store.read, [of, with], |tx| tx.connection_between(&of.tenant, &with.tenant.merchant_id))
+            .unwrap()
     };
     assert_eq!(between(&acme, &other).await, Some(first.id.clone()));
     assert_eq!(between(&other, &acme).await, Some(first.id.clone()));
@@ -165,10 +151,11 @@ pub(crate) async fn connections_are_listed_for_each_side(database: &dyn Database
     let listed =
         async |shop: &Shop, status: &[ConnectionStatus], direction: &[ConnectionDirection], now, before| {
             let filter = ConnectionFilter { status: status.to_vec(), direction: direction.to_vec() };
-            let (store, tenant) = (&shop.store, shop.tenant.clone());
-            let page: Result<Vec<_>, StoreError> =
-                job!(store.read, tx => tx.connections_page(&tenant, &filter, now, before, 2));
-            page.unwrap().into_iter().map(|(position, found)| (position, found.id)).collect::<Vec<_>>()
+            ask!(shop.store.read, [shop], |tx| tx.connections_page(&shop.tenant, &filter, now, before, 2))
+                .unwrap()
+                .into_iter()
+                .map(|(position, found)| (position, found.id))
+                .collect::<Vec<_>>()
         };
     let (one, two, three) = ((1, pending.id), (2, active.id), (3, revoked.id));
     assert_eq!(listed(&acme, &[], &[], at(4), None).await, [three.clone(), two.clone()]);
@@ -195,11 +182,10 @@ pub(crate) async fn an_order_is_shared_once_on_a_connection(database: &dyn Datab
     let refused = share(&acme, &other, &connection, &order).await.unwrap_err();
     assert_eq!(refused.code.as_str(), "internal_error", "the use case looks first");
     let on = async |shop: &Shop| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let (number, id) = (order.order_number.clone(), connection.id.clone());
-        let found: Result<_, StoreError> =
-            job!(store.read, tx => tx.share_on_connection(&tenant, &number, &id));
-        found.unwrap()
+        ask!(shop.store.read, [shop, order, connection], |tx| {
+            tx.share_on_connection(&shop.tenant, &order.order_number, &connection.id)
+        })
+        .unwrap()
     };
     assert_eq!((on(&acme).await, on(&other).await), (Some(made.id.clone()), None));
     assert_eq!(shares(&acme, ShareFilter::default()).await, std::slice::from_ref(&made));
@@ -234,10 +220,11 @@ pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Data
     end(&other, &connection, at(9)).await;
     assert_eq!(seen(&other).await, []);
     let of_orders = async || {
-        let (store, tenant) = (&acme.store, acme.tenant.clone());
-        let numbers: Vec<_> = made.iter().map(|share| share.order_number.clone()).collect();
-        let found: Result<Vec<OrderShare>, StoreError> = job!(store.read, tx => async move { tx.shares_of_orders(&tenant, &numbers.iter().collect::<Vec<_>>()).await });
-        found.unwrap()
+        ask!(acme.store.read, [acme, made], |tx| async {
+            let numbers: Vec<_> = made.iter().map(|share| &share.order_number).collect();
+            tx.shares_of_orders(&acme.tenant, &numbers).await
+        })
+        .unwrap()
     };
     assert_eq!(of_orders().await, []);
     let shown = shares(&acme, ShareFilter::default()).await;
@@ -245,22 +232,17 @@ pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Data
         shown.iter().all(|share| share.status == ShareStatus::Revoked && share.revoked_at == Some(at(9)))
     );
     let store = &acme.store;
-    let left: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.connections_to_end(9));
-    let [to_end] = left.unwrap().try_into().unwrap();
+    let [to_end] = ask!(store.read, |tx| tx.connections_to_end(9)).unwrap().try_into().unwrap();
     assert_eq!(Some(&to_end), get(&acme, &connection.id).await.as_ref());
-    let id = connection.id.clone();
-    let first: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.shares_to_end(&id, 2));
+    let first = ask!(store.read, [connection], |tx| tx.shares_to_end(&connection.id, 2));
     let expected: Vec<_> = made[..2].iter().map(|share| (share.clone(), at(9))).collect();
     assert_eq!(first.unwrap(), expected);
     for share in &made {
         let ended = share.clone().revoked(at(9));
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.share_revoke(&ended));
-        done.unwrap();
+        ask!(store.write, |tx| tx.share_revoke(&ended)).unwrap();
     }
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.connection_ended(&to_end));
-    done.unwrap();
-    let left: Result<Vec<PartnerConnection>, StoreError> = job!(store.read, tx => tx.connections_to_end(9));
-    assert_eq!(left.unwrap(), []);
+    ask!(store.write, |tx| tx.connection_ended(&to_end)).unwrap();
+    assert_eq!(ask!(store.read, |tx| tx.connections_to_end(9)).unwrap(), []);
     assert_eq!(database.number("SELECT MAX(active_shares) FROM streams").await, 0);
 }
 

@@ -1,38 +1,26 @@
 //! Links to the merchant portal and the sessions that they become (contract 20).
 
-use authority_domain::id::{KeyId, PortalSessionId};
+use authority_domain::id::PortalSessionId;
 use authority_domain::merchant::portal_session::PortalSession;
-use authority_domain::merchant::scope::{OperatorScope, Scope};
-use authority_store::tx::{FoundPortalSession, OperatorKeyRecord};
+use authority_domain::merchant::scope::Scope;
+use authority_store::tx::FoundPortalSession;
 use authority_store::{Store, StoreError};
 
-use super::fixtures::{at, dice, noon};
+use super::fixtures::{at, dice, operator_key};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn found(store: &Store, hash: [u8; 32]) -> Option<FoundPortalSession> {
-    let found: Result<Option<FoundPortalSession>, StoreError> =
-        job!(store.read, tx => tx.portal_session(&hash));
-    found.unwrap()
+    ask!(store.read, |tx| tx.portal_session(&hash)).unwrap()
 }
 
 async fn open(store: &Store, link: [u8; 32], cookie: [u8; 32]) -> bool {
-    let opened: Result<bool, StoreError> =
-        job!(store.write, tx => tx.portal_session_open(&link, &cookie, at(5)));
-    opened.unwrap()
+    ask!(store.write, |tx| tx.portal_session_open(&link, &cookie, at(5))).unwrap()
 }
 
 /// A link of the shop, and another one that ends later, both made by one operator key.
 async fn two_links(shop: &Shop) -> [PortalSession; 2] {
-    let key = OperatorKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        hash: [7; 32],
-        name: "platform".to_owned(),
-        display: "svc_op_ab12…".to_owned(),
-        scopes: vec![OperatorScope::KeysWrite],
-        revoked_at: None,
-        created_at: noon(),
-    };
+    let key = operator_key(7);
     let link = |hash: u8, expires_s, return_url: Option<&str>| PortalSession {
         id: PortalSessionId::generate(at(i64::from(hash)), &mut dice()),
         hash: [hash; 32],
@@ -45,19 +33,13 @@ async fn two_links(shop: &Shop) -> [PortalSession; 2] {
         expires_at: at(expires_s),
     };
     let links = [link(1, 60, Some("https://shop.example/settings")), link(2, 120, None)];
-    let (record, sessions) = (key, links.clone());
-    let made: Result<(), StoreError> = shop
-        .store
-        .write(move |tx| {
-            Box::pin(async move {
-                tx.operator_key_insert(&record).await?;
-                for session in &sessions {
-                    tx.portal_session_insert(session).await?;
-                }
-                Ok(())
-            })
-        })
-        .await;
+    let made: Result<(), StoreError> = ask!(shop.store.write, [links], |tx| async {
+        tx.operator_key_insert(&key).await?;
+        for session in &links {
+            tx.portal_session_insert(session).await?;
+        }
+        Ok(())
+    });
     made.unwrap();
     links
 }
@@ -87,17 +69,12 @@ pub(crate) async fn a_portal_session_goes_with_its_time_and_tells_of_its_key(dat
     let shop = Shop::open(database).await;
     let store = &shop.store;
     let [short, long] = two_links(&shop).await;
-    let key = short.key_id.clone();
-    let revoked: Result<bool, StoreError> = job!(store.write, tx => tx.operator_key_revoke(&key, at(30)));
-    assert!(revoked.unwrap());
+    assert!(ask!(store.write, [short], |tx| tx.operator_key_revoke(&short.key_id, at(30))).unwrap());
     assert_eq!(found(store, short.hash).await.unwrap().key_revoked_at, Some(at(30)));
     for (s, removed) in [(60, 0), (61, 1), (61, 0)] {
-        let done: Result<u64, StoreError> = job!(store.write, tx => tx.portal_sessions_purge(at(s), 9));
-        assert_eq!(done.unwrap(), removed, "{s}");
+        assert_eq!(ask!(store.write, |tx| tx.portal_sessions_purge(at(s), 9)).unwrap(), removed, "{s}");
     }
     assert_eq!(found(store, short.hash).await, None);
-    let id = long.id.clone();
-    let ended: Result<(), StoreError> = job!(store.write, tx => tx.portal_session_end(&id));
-    ended.unwrap();
+    ask!(store.write, [long], |tx| tx.portal_session_end(&long.id)).unwrap();
     assert_eq!(found(store, long.hash).await, None);
 }

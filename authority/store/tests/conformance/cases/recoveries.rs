@@ -4,12 +4,11 @@ use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::endpoint::DisabledReason;
 use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
-use authority_store::StoreError;
 use authority_store::tx::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
 
 use super::fixtures::{at, dice, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
     let recovery = Recovery {
@@ -32,31 +31,24 @@ fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob 
 
 pub(crate) async fn begin(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
     let made = new_job(shop, endpoint, stretch);
-    let (store, inserted) = (&shop.store, made.clone());
-    let done: Result<(), StoreError> = job!(store.write, tx => tx.recovery_insert(&inserted));
-    done.unwrap();
+    ask!(shop.store.write, [made], |tx| tx.recovery_insert(&made)).unwrap();
     made
 }
 
 async fn running(shop: &Shop) -> Vec<RecoveryJob> {
-    let store = &shop.store;
-    let jobs: Result<_, StoreError> = job!(store.read, tx => tx.recoveries_running(None, 9));
-    jobs.unwrap()
+    ask!(shop.store.read, |tx| tx.recoveries_running(None, 9)).unwrap()
 }
 
 async fn get(shop: &Shop, id: &RecoveryId) -> Option<Recovery> {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.recovery_get(&tenant, &id));
-    found.unwrap()
+    ask!(shop.store.read, [shop, id], |tx| tx.recovery_get(&shop.tenant, &id)).unwrap()
 }
 
 /// A step over `limit` of what is missing.
 async fn found(shop: &Shop, recovery: &RecoveryJob, limit: i64) -> RecoveryStep {
-    let (store, of) = (&shop.store, recovery.clone());
-    let missed: Result<Vec<_>, StoreError> = job!(store.read, tx => async {
-        let stretch = Stretch { above: of.walked_to, below: of.stretch.below };
+    let missed = ask!(shop.store.read, [recovery], |tx| async {
+        let stretch = Stretch { above: recovery.walked_to, below: recovery.stretch.below };
         let wanted = Wanted::of(&["*".to_owned()], &[]);
-        tx.undelivered_oldest(&of.tenant, &of.recovery.endpoint_id, &wanted, stretch, limit).await
+        tx.undelivered_oldest(&recovery.tenant, &recovery.recovery.endpoint_id, &wanted, stretch, limit).await
     });
     let missed: Vec<_> = missed
         .unwrap()
@@ -68,9 +60,7 @@ async fn found(shop: &Shop, recovery: &RecoveryJob, limit: i64) -> RecoveryStep 
 }
 
 async fn take(shop: &Shop, step: &RecoveryStep) -> Option<i64> {
-    let (store, step) = (&shop.store, step.clone());
-    let made: Result<Option<i64>, StoreError> = job!(store.write, tx => tx.recovery_step(&step, at(200)));
-    made.unwrap()
+    ask!(shop.store.write, [step], |tx| tx.recovery_step(&step, at(200))).unwrap()
 }
 
 pub(crate) async fn a_step_is_taken_once(database: &dyn Database) {
@@ -86,9 +76,7 @@ pub(crate) async fn a_step_is_taken_once(database: &dyn Database) {
     assert_eq!(running(&shop).await, std::slice::from_ref(&begun));
     let store = &shop.store;
     for expected in [true, false] {
-        let of = begun.clone();
-        let counted: Result<bool, StoreError> =
-            job!(store.write, tx => tx.recovery_counted(&of, 3, 3, at(150)));
+        let counted = ask!(store.write, [begun], |tx| tx.recovery_counted(&begun, 3, 3, at(150)));
         assert_eq!(counted.unwrap(), expected, "two instances count the same");
     }
     let begun = running(&shop).await.remove(0);
@@ -141,10 +129,7 @@ pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(database
     assert_eq!(database.number(&with("pending", "recovery")).await, 2);
     assert_eq!(shop.settle(vec![settlement(&taken[0], "a", SettledAs::Succeeded)]).await, 1);
     let backlog = async |s: i64, limit: i64| -> RecoveryBacklog {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-        let backlog: Result<_, StoreError> =
-            job!(store.read, tx => tx.recovery_backlog(&tenant, &id, at(s), limit));
-        backlog.unwrap()
+        ask!(shop.store.read, [shop, id], |tx| tx.recovery_backlog(&shop.tenant, &id, at(s), limit)).unwrap()
     };
     assert_eq!(backlog(200, 9).await, RecoveryBacklog { waiting: 2, due: 2 });
     assert_eq!(backlog(199, 9).await, RecoveryBacklog { waiting: 2, due: 0 });
@@ -158,10 +143,7 @@ pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
     let stretch = Stretch { above: 0, below: 2 };
     let (first, kept) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
     let cancel = async |shop: &Shop, id: &RecoveryId| -> bool {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-        let done: Result<bool, StoreError> =
-            job!(store.write, tx => tx.recovery_cancel(&tenant, &id, at(300)));
-        done.unwrap()
+        ask!(shop.store.write, [shop, id], |tx| tx.recovery_cancel(&shop.tenant, &id, at(300))).unwrap()
     };
     let stranger = Shop::new(&shop.store, "other").await;
     assert!(!cancel(&stranger, &first.recovery.id).await);
@@ -172,14 +154,9 @@ pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
     // Whoever switches an endpoint off ends its recoveries, and only those that run.
     let (second, third) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
     let seven = authority_domain::time::Timestamp::from_ms(7);
-    let (store, failed) = (&shop.store, id.clone());
-    let disabled: Result<bool, StoreError> =
-        job!(store.write, tx => tx.endpoint_disable(&failed, DisabledReason::Gone, seven));
+    let disabled = ask!(shop.store.write, [id], |tx| tx.endpoint_disable(&id, DisabledReason::Gone, seven));
     assert!(disabled.unwrap());
-    let (store, tenant, gone) = (&shop.store, shop.tenant.clone(), other.clone());
-    let deleted: Result<(), StoreError> =
-        job!(store.write, tx => tx.endpoint_delete(&tenant, &gone, 1, at(400)));
-    deleted.unwrap();
+    ask!(shop.store.write, [shop, other], |tx| tx.endpoint_delete(&shop.tenant, &other, 1, at(400))).unwrap();
     let mut ends = Vec::new();
     for made in [&first, &second, &third, &kept] {
         let now = get(&shop, &made.recovery.id).await.unwrap();

@@ -7,28 +7,26 @@ use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter, RefundFilt
 use authority_domain::payment::Payment;
 use authority_domain::payment::PaymentStatus;
 use authority_domain::refund::{Refund, RefundStatus, RequesterType};
-use authority_store::StoreError;
-use authority_store::tx::Page;
+use verify_core::catalog::EventType;
 
 use super::fixtures::{at, dice};
-use super::refund_steps::{ask, payment_now, report};
+use super::refund_steps::{payment_now, report, request};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let (one, two) = (shop.sell().await, shop.sell().await);
-    let a = ask(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
-    let b = ask(&shop, &two.order.order_number, 20, RequesterType::ApiKey, 2).await;
-    let c = ask(&shop, &one.order.order_number, 30, RequesterType::ApiKey, 3).await;
+    let a = request(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
+    let b = request(&shop, &two.order.order_number, 20, RequesterType::ApiKey, 2).await;
+    let c = request(&shop, &one.order.order_number, 30, RequesterType::ApiKey, 3).await;
     let c = report(&shop, &c, RefundStatus::Completed, 4).await;
 
     let refunds = async |shop: &Shop, filter: RefundFilter, before: Option<i64>, limit: i64| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read, tx => tx.refunds_page(&tenant, &filter, before, limit));
-        page.unwrap().rows
+        ask!(shop.store.read, [shop], |tx| tx.refunds_page(&shop.tenant, &filter, before, limit))
+            .unwrap()
+            .rows
     };
     let all = refunds(&shop, RefundFilter::default(), None, 9).await;
     let bodies: Vec<&str> = all.iter().map(|(_, body)| body.as_str()).collect();
@@ -54,9 +52,7 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     }
 
     let payments = async |shop: &Shop, filter: PaymentFilter| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read, tx => tx.payments_page(&tenant, &filter, None, 9));
+        let page = ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
         page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let now = [payment_now(&shop, &two.payment.id).await, payment_now(&shop, &one.payment.id).await];
@@ -78,12 +74,11 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     for stranger in &strangers {
         assert_eq!(refunds(stranger, RefundFilter::default(), None, 9).await, []);
         assert_eq!(payments(stranger, PaymentFilter::default()).await, Vec::<String>::new());
-        let (store, tenant, id) = (&shop.store, stranger.tenant.clone(), a.id.clone());
-        let body: Result<_, StoreError> = job!(store.read, tx => tx.refund_body(&tenant, &id));
+        let body = ask!(shop.store.read, [stranger, a], |tx| tx.refund_body(&stranger.tenant, &a.id));
         assert_eq!(body.unwrap(), None);
         stranger
-            .commit(vec![authority_domain::event::change::Change::refund(
-                verify_core::EventType::RefundProcessing,
+            .commit(vec![Change::refund(
+                EventType::RefundProcessing,
                 &Refund { resource_version: 2, livemode: stranger.tenant.livemode, ..a.clone() },
             )])
             .await
@@ -95,14 +90,13 @@ pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn D
     let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
     let (mine, theirs) = (shop.sell().await, other.sell().await);
-    let a = ask(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
-    let b = ask(&other, &theirs.order.order_number, 2, RequesterType::Operator, 2).await;
-    let c = ask(&shop, &mine.order.order_number, 3, RequesterType::ApiKey, 3).await;
+    let a = request(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
+    let b = request(&other, &theirs.order.order_number, 2, RequesterType::Operator, 2).await;
+    let c = request(&shop, &mine.order.order_number, 3, RequesterType::ApiKey, 3).await;
     let a = report(&shop, &a, RefundStatus::Processing, 4).await;
     let list = async |status: &'static [RefundStatus], before: Option<&RefundId>, limit: i64| {
-        let (store, before) = (&shop.store, before.map(RefundId::to_string));
-        let found: Result<Vec<_>, StoreError> =
-            job!(store.read, tx => tx.refunds_everywhere(status, before.as_deref(), limit));
+        let before = before.map(RefundId::to_string);
+        let found = ask!(shop.store.read, |tx| tx.refunds_everywhere(status, before.as_deref(), limit));
         found.unwrap().into_iter().map(|found| found.refund).collect::<Vec<_>>()
     };
     assert_eq!(list(&[], None, 9).await, [c.clone(), b.clone(), a.clone()]);
@@ -113,14 +107,12 @@ pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn D
     assert_eq!(list(&[RefundStatus::Requested, RefundStatus::Processing], None, 9).await, [c, b.clone(), a]);
     assert_eq!(list(&[RefundStatus::Failed], None, 9).await, []);
 
-    let (store, id) = (&shop.store, b.id.clone());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&id));
-    let found = found.unwrap().unwrap();
+    let store = &shop.store;
+    let found = ask!(store.read, [b], |tx| tx.refund_find(&b.id)).unwrap().unwrap();
     assert_eq!((found.tenant, found.refund), (other.tenant.clone(), b));
     assert_eq!(found.payment, payment_now(&other, &theirs.payment.id).await);
     let nobody = RefundId::generate(at(9), &mut dice());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&nobody));
-    assert!(found.unwrap().is_none());
+    assert!(ask!(store.read, |tx| tx.refund_find(&nobody)).unwrap().is_none());
 }
 
 pub(crate) async fn late_payments_are_found(database: &dyn Database) {
@@ -132,24 +124,21 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
         let payment = shop.sell().await.payment;
         let version = payment.resource_version + 1;
         let payment = Payment { late: true, resource_version: version, ..payment };
-        let told = Change::payment(verify_core::EventType::PaymentSucceeded, &payment);
+        let told = Change::payment(EventType::PaymentSucceeded, &payment);
         shop.commit(vec![told]).await.unwrap();
         late.push(payment);
     }
     let own = async |filter: PaymentFilter| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read, tx => tx.payments_page(&tenant, &filter, None, 9));
+        let page = ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
         page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let text = |payment: &Payment| serde_json::to_string(payment).unwrap();
     assert_eq!(own(PaymentFilter { late: Some(true), ..PaymentFilter::default() }).await, [text(&late[0])]);
     assert_eq!(own(PaymentFilter { late: Some(false), ..PaymentFilter::default() }).await.len(), 1);
     let all = async |late: Option<bool>, before: Option<&str>, limit: i64| {
-        let (store, before) = (&shop.store, before.map(str::to_owned));
+        let before = before.map(str::to_owned);
         let filter = AllPaymentsFilter { late, ..AllPaymentsFilter::default() };
-        let found: Result<Vec<_>, StoreError> =
-            job!(store.read, tx => tx.payments_everywhere(&filter, before.as_deref(), limit));
+        let found = ask!(shop.store.read, |tx| tx.payments_everywhere(&filter, before.as_deref(), limit));
         found.unwrap().into_iter().map(|found| (found.tenant, found.payment)).collect::<Vec<_>>()
     };
     let mut expected = vec![(shop.tenant.clone(), late[0].clone()), (other.tenant.clone(), late[1].clone())];
@@ -164,14 +153,12 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
 pub(crate) async fn a_refund_may_belong_to_no_order(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
-    let a = ask(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
+    let a = request(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
     let id = RefundId::generate(at(3), &mut dice());
     let orphan = Refund { id, order_number: None, resource_version: 1, ..a };
-    let told = Change::refund(verify_core::EventType::RefundRequested, &orphan);
+    let told = Change::refund(EventType::RefundRequested, &orphan);
     shop.commit(vec![told]).await.unwrap();
-    let (store, id) = (&shop.store, orphan.id.clone());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_find(&id));
-    let found = found.unwrap().unwrap();
+    let found = ask!(shop.store.read, [orphan], |tx| tx.refund_find(&orphan.id)).unwrap().unwrap();
     assert_eq!((found.refund, found.payment.id), (orphan, sale.payment.id));
     assert_eq!(database.number("SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments").await, 20);
 }

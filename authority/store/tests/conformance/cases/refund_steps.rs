@@ -15,8 +15,8 @@ use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::{FirstRead, Prefetch, Tx};
 
+use super::ask;
 use super::fixtures::{at, dice};
-use super::job;
 use super::shop::Shop;
 
 async fn standing(tx: &mut Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
@@ -35,18 +35,18 @@ async fn commit(tx: &mut Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Result<(
 }
 
 /// Asks for `amount` back, `s` seconds after noon, as the use case does.
-pub(crate) async fn ask(
+pub(crate) async fn request(
     shop: &Shop,
     number: &OrderNumber,
     amount: i64,
     kind: RequesterType,
     s: i64,
 ) -> Refund {
-    ask_under(shop, number, amount, kind, s, None).await.unwrap()
+    request_under(shop, number, amount, kind, s, None).await.unwrap()
 }
 
 /// The same with an idempotency key that the refund keeps; it says what it will read.
-pub(crate) async fn ask_under(
+pub(crate) async fn request_under(
     shop: &Shop,
     number: &OrderNumber,
     amount: i64,
@@ -67,52 +67,36 @@ pub(crate) async fn ask_under(
     let store = shop.store.clone();
     let under = key.map(|key| FirstRead::RefundUnderKey(shop.tenant.clone(), kind, key.to_owned()));
     let order = FirstRead::Order(shop.tenant.clone(), number.clone());
-    let ahead = Prefetch {
-        tenant: Some(shop.tenant.clone()),
-        key: None,
-        reads: [order].into_iter().chain(under).collect(),
-        now: at(s),
-    };
-    store
-        .write_ahead(ahead, move |tx: &mut Tx| {
-            Box::pin(async move {
-                let id = RefundId::generate(at(s), &mut dice());
-                if let Some(key) = key {
-                    if let Some(made) = tx.refund_by_key(&shop.tenant, kind, key).await? {
-                        return Ok(made.record);
-                    }
-                    tx.idempotency_key_keep(id.as_str(), key, &[9; 32]);
-                }
-                let standing = standing(tx, &shop, &number).await?;
-                let by = Requester { kind, id: None };
-                let outcome = refund::flow::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
-                commit(tx, &shop, &outcome, s).await?;
-                Ok(outcome.refund)
-            })
-        })
-        .await
+    let reads = [order].into_iter().chain(under).collect();
+    let ahead = Prefetch { reads, now: at(s), ..shop.ahead() };
+    ask!(store.write_ahead(ahead), |tx| async {
+        let id = RefundId::generate(at(s), &mut dice());
+        if let Some(key) = key {
+            if let Some(made) = tx.refund_by_key(&shop.tenant, kind, key).await? {
+                return Ok(made.record);
+            }
+            tx.idempotency_key_keep(id.as_str(), key, &[9; 32]);
+        }
+        let standing = standing(tx, &shop, &number).await?;
+        let by = Requester { kind, id: None };
+        let outcome = refund::flow::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
+        commit(tx, &shop, &outcome, s).await?;
+        Ok(outcome.refund)
+    })
 }
 
 /// Reports `status` on the refund.
 pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s: i64) -> Refund {
-    let (shop, refund) = (shop.clone(), refund.clone());
-    let store = shop.store.clone();
-    let reported: Result<Refund, Refusal> = store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let standing = standing(tx, &shop, refund.order_number.as_ref().unwrap()).await?;
-                let told = RefundReport { status, processor_reference: None, failure: None };
-                let outcome = refund::flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
-                commit(tx, &shop, &outcome, s).await?;
-                Ok(outcome.refund)
-            })
-        })
-        .await;
+    let reported: Result<Refund, Refusal> = ask!(shop.store.write, [shop, refund], |tx| async {
+        let standing = standing(tx, &shop, refund.order_number.as_ref().unwrap()).await?;
+        let told = RefundReport { status, processor_reference: None, failure: None };
+        let outcome = refund::flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
+        commit(tx, &shop, &outcome, s).await?;
+        Ok(outcome.refund)
+    });
     reported.unwrap()
 }
 
 pub(crate) async fn payment_now(shop: &Shop, id: &PaymentId) -> Payment {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), id.clone());
-    let payment: Result<_, StoreError> = job!(store.read, tx => tx.payment_get(&tenant, &id));
-    payment.unwrap().unwrap()
+    ask!(shop.store.read, [shop, id], |tx| tx.payment_get(&shop.tenant, &id)).unwrap().unwrap()
 }

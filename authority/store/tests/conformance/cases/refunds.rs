@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::event::change::Change;
 use authority_domain::id::{PaymentId, RefundId};
 use authority_domain::order::Order;
 use authority_domain::order::number::OrderNumber;
@@ -11,23 +12,20 @@ use authority_domain::refund::{Refund, RefundStatus, RequesterType};
 use authority_domain::tenant::Tenant;
 use authority_store::StoreError;
 use authority_store::tx::MadeUnderKey;
+use verify_core::catalog::EventType;
 
 use super::fixtures::{at, dice};
 use super::held::{hold, submit};
-use super::refund_steps::{ask, ask_under, payment_now, report};
+use super::refund_steps::{payment_now, report, request, request_under};
 use super::shop::{Sale, Shop};
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn order_now(shop: &Shop, number: &OrderNumber) -> Order {
-    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), number.clone());
-    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
-    order.unwrap().unwrap()
+    ask!(shop.store.read, [shop, number], |tx| tx.order_get(&shop.tenant, &number)).unwrap().unwrap()
 }
 
 async fn reserved(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, i64> {
-    let (store, tenant, number) = (&shop.store, shop.tenant.clone(), number.clone());
-    let sums: Result<_, StoreError> = job!(store.read, tx => tx.refunds_reserved(&tenant, &number));
-    sums.unwrap()
+    ask!(shop.store.read, [shop, number], |tx| tx.refunds_reserved(&shop.tenant, &number)).unwrap()
 }
 
 pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Database) {
@@ -38,8 +36,8 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
         async || database.number("SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments").await;
     assert_eq!((reserved(&shop, number).await, column().await), (BTreeMap::new(), 0));
 
-    let first = ask(&shop, number, 100, RequesterType::ApiKey, 1).await;
-    let second = ask(&shop, number, 30, RequesterType::ApiKey, 2).await;
+    let first = request(&shop, number, 100, RequesterType::ApiKey, 1).await;
+    let second = request(&shop, number, 30, RequesterType::ApiKey, 2).await;
     assert_eq!(reserved(&shop, number).await, BTreeMap::from([(id.clone(), 130)]));
     let payment = payment_now(&shop, id).await;
     assert_eq!((payment.amount_refund_pending, payment.amount_refunded), (130, 0));
@@ -47,8 +45,7 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
         payment.resource_version, sale.payment.resource_version,
         "nothing happened to the payment itself"
     );
-    let (store, tenant, of) = (&shop.store, shop.tenant.clone(), number.clone());
-    let same: Result<_, StoreError> = job!(store.read, tx => tx.payments_of_order(&tenant, &of));
+    let same = ask!(shop.store.read, [shop, number], |tx| tx.payments_of_order(&shop.tenant, &number));
     assert_eq!(same.unwrap(), [payment]);
 
     let first = report(&shop, &first, RefundStatus::Processing, 3).await;
@@ -73,7 +70,9 @@ pub(crate) async fn requests_that_wait_together_never_use_the_same_money(databas
     let (sale, other, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     let asking = |sale: &Sale, amount, key: &'static str| {
         let (shop, number) = (shop.clone(), sale.order.order_number.clone());
-        submit(async move { ask_under(&shop, &number, amount, RequesterType::ApiKey, 1, Some(key)).await })
+        submit(
+            async move { request_under(&shop, &number, amount, RequesterType::ApiKey, 1, Some(key)).await },
+        )
     };
     let (open, holding) = hold(&shop.store).await;
     let first = asking(&sale, 5000, "k-1");
@@ -104,13 +103,11 @@ pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Databa
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
-    let made = ask(&shop, number, 5000, RequesterType::ApiKey, 1).await;
+    let made = request(&shop, number, 5000, RequesterType::ApiKey, 1).await;
     let mut more = made.clone();
     more.id = RefundId::generate(at(2), &mut dice());
     more.amount = 101;
-    let change = |refund: &Refund| {
-        vec![authority_domain::event::change::Change::refund(verify_core::EventType::RefundRequested, refund)]
-    };
+    let change = |refund: &Refund| vec![Change::refund(EventType::RefundRequested, refund)];
     shop.commit(change(&more)).await.unwrap_err();
     assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 1);
     for sql in [
@@ -135,12 +132,10 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     let shop = Shop::open(database).await;
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let sale = shop.sell().await;
-    ask(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
+    request(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
     let payment = payment_now(&shop, &sale.payment.id).await;
     let restate = async |shop: &Shop, payment: &Payment| {
-        let (store, tenant, payment) = (&shop.store, shop.tenant.clone(), payment.clone());
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.payment_restate(&tenant, &payment));
-        done
+        ask!(shop.store.write, [shop, payment], |tx| tx.payment_restate(&shop.tenant, &payment))
     };
     restate(&shop, &payment).await.unwrap();
     let mut newer = payment.clone();
@@ -157,10 +152,7 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     }
     // The same holds for its next version.
     newer.amount_refund_pending = 0;
-    let change = vec![authority_domain::event::change::Change::payment(
-        verify_core::EventType::PaymentRefunded,
-        &newer,
-    )];
+    let change = vec![Change::payment(EventType::PaymentRefunded, &newer)];
     shop.commit(change).await.unwrap_err();
     assert_eq!(payment_now(&shop, &payment.id).await, payment);
 }
@@ -169,25 +161,22 @@ pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
-    let ask = async |amount, requester| {
-        ask_under(&shop, number, amount, requester, amount, Some("k-1")).await.unwrap()
+    let request = async |amount, requester| {
+        request_under(&shop, number, amount, requester, amount, Some("k-1")).await.unwrap()
     };
-    let first = ask(1, RequesterType::ApiKey).await;
-    assert_eq!(ask(2, RequesterType::ApiKey).await, first);
-    let platforms = ask(3, RequesterType::Operator).await;
+    let first = request(1, RequesterType::ApiKey).await;
+    assert_eq!(request(2, RequesterType::ApiKey).await, first);
+    let platforms = request(3, RequesterType::Operator).await;
     // The schema's own view, whatever a use case has looked for.
     let mut twin = first.clone();
     twin.id = RefundId::generate(at(4), &mut dice());
-    let change =
-        authority_domain::event::change::Change::refund(verify_core::EventType::RefundRequested, &twin);
+    let change = Change::refund(EventType::RefundRequested, &twin);
     shop.commit_under(vec![change], twin.id.as_str(), "k-1", [9; 32]).await.unwrap_err();
     assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 2);
     // The key stays when the refund moves on.
     let first = report(&shop, &first, RefundStatus::Completed, 4).await;
     let by_key = async |shop: &Shop, requester, key: &'static str| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.refund_by_key(&tenant, requester, key));
-        found.unwrap()
+        ask!(shop.store.read, [shop], |tx| tx.refund_by_key(&shop.tenant, requester, key)).unwrap()
     };
     let made = |record| Some(MadeUnderKey { record, fingerprint: Some(vec![9; 32]) });
     assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-1").await, made(first.clone()));
@@ -208,23 +197,20 @@ pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(da
     let context = merchant.context();
     let tenant = Tenant { merchant_id: merchant.id.clone(), livemode: false };
     let store = plain.store.clone();
-    let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
-    inserted.unwrap();
+    ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
     let lively = Shop { store: store.clone(), tenant, context };
     let live = Shop { tenant: Tenant { livemode: true, ..lively.tenant.clone() }, ..lively.clone() };
     let mut asked = Vec::new();
     for shop in [&lively, &live, &plain.in_test_mode()] {
         let sale = shop.sell().await;
         for s in 1..=3 {
-            asked.push(ask(shop, &sale.order.order_number, 10, RequesterType::ApiKey, s).await);
+            asked.push(request(shop, &sale.order.order_number, 10, RequesterType::ApiKey, s).await);
         }
     }
     let moved = report(&lively, &asked[1], RefundStatus::Processing, 5).await;
     report(&lively, &asked[2], RefundStatus::Completed, 5).await;
     let moving = async |after: Option<RefundId>, limit: i64| -> Vec<(Tenant, Refund)> {
-        let moving: Result<_, StoreError> =
-            job!(store.read_list, tx => tx.refunds_moving_by_themselves(after.as_ref(), limit));
-        moving.unwrap()
+        ask!(store.read_list, |tx| tx.refunds_moving_by_themselves(after.as_ref(), limit)).unwrap()
     };
     let expected = [(lively.tenant.clone(), asked[0].clone()), (lively.tenant.clone(), moved)];
     assert_eq!(moving(None, 9).await, expected);

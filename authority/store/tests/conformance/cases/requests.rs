@@ -1,40 +1,27 @@
 //! Idempotency records and keys: contract 1.2, 2.11, 2.15, 4.3.
 
-use authority_domain::id::{KeyId, RequestId};
-use authority_domain::merchant::scope::{OperatorScope, Scope};
+use authority_domain::merchant::scope::Scope;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
-use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch, Tx};
+use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch};
 
-use super::fixtures::{api_key, at, dice, noon};
+use super::fixtures::{api_key, at, kept_answer, noon, operator_key};
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyRecord {
-    IdempotencyRecord {
-        scope: scope.clone(),
-        key: "k-1".into(),
-        fingerprint: [answer.len().try_into().unwrap(); 32],
-        operation: "POST /x",
-        answer: answer.into(),
-        request_id: RequestId::generate(noon(), &mut dice()),
-        created_at,
-        expires_at: created_at.plus_ms(60_000),
-    }
+    let fingerprint = [answer.len().try_into().unwrap(); 32];
+    let expires_at = created_at.plus_ms(60_000);
+    IdempotencyRecord { fingerprint, created_at, expires_at, ..kept_answer(scope.clone(), "k-1", answer) }
 }
 
 pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) {
     let shop = Shop::open(database).await;
-    let insert = async |record: IdempotencyRecord| {
-        let store = &shop.store;
-        let inserted: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
-        inserted
-    };
+    let insert =
+        async |record: IdempotencyRecord| ask!(shop.store.write, |tx| tx.idempotency_insert(&record));
     let get = async |scope: &KeyScope, now: Timestamp| {
-        let (store, scope) = (&shop.store, scope.clone());
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.idempotency_get(&scope, "k-1", now));
-        found.unwrap()
+        ask!(shop.store.read, [scope], |tx| tx.idempotency_get(&scope, "k-1", now)).unwrap()
     };
     let tenant = &KeyScope::Merchant(shop.tenant.clone());
     assert_eq!(get(tenant, noon()).await, None);
@@ -58,10 +45,8 @@ pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) 
     assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())));
     assert_eq!(database.number("SELECT COUNT(*) FROM idempotency").await, 3);
     let store = &shop.store;
-    let purge = async |now: Timestamp, limit: i64| {
-        let removed: Result<u64, StoreError> = job!(store.write, tx => tx.idempotency_purge(now, limit));
-        removed.unwrap()
-    };
+    let purge =
+        async |now: Timestamp, limit: i64| ask!(store.write, |tx| tx.idempotency_purge(now, limit)).unwrap();
     assert_eq!(purge(at(60).plus_ms(-1), 9).await, 0, "none has expired");
     assert_eq!(purge(at(60), 1).await, 1, "a little at a time");
     assert_eq!(purge(at(60), 9).await, 1);
@@ -75,31 +60,17 @@ pub(crate) async fn keys_come_back_as_they_were(database: &dyn Database) {
     key.scopes = Scope::ALL.to_vec();
     key.expires_at = Some(at(60));
     key.last_used_at = Some(at(-60));
-    let inserted = key.clone();
-    let made: Result<(), StoreError> = job!(store.write, tx => tx.api_key_insert(&inserted));
-    made.unwrap();
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.api_key_by_hash(&[1; 32]));
-    let (found, merchant) = found.unwrap().unwrap();
+    ask!(store.write, [key], |tx| tx.api_key_insert(&key)).unwrap();
+    let (found, merchant) = ask!(store.read, |tx| tx.api_key_by_hash(&[1; 32])).unwrap().unwrap();
     assert_eq!(found, key);
     assert_eq!(merchant.id, shop.tenant.merchant_id);
-    let unknown: Result<_, StoreError> = job!(store.read, tx => tx.api_key_by_hash(&[2; 32]));
-    assert!(unknown.unwrap().is_none());
+    assert!(ask!(store.read, |tx| tx.api_key_by_hash(&[2; 32])).unwrap().is_none());
 
-    let operator = OperatorKeyRecord {
-        id: KeyId::generate(noon(), &mut dice()),
-        hash: [3; 32],
-        name: "ops".into(),
-        display: "svc_op_ab12…".into(),
-        scopes: OperatorScope::ALL.to_vec(),
-        revoked_at: Some(at(1)),
-        created_at: noon(),
-    };
-    let inserted = operator.clone();
-    let made: Result<(), StoreError> = job!(store.write, tx => tx.operator_key_insert(&inserted));
-    made.unwrap();
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.operator_key_by_hash(&[3; 32]));
+    let operator = OperatorKeyRecord { revoked_at: Some(at(1)), ..operator_key(3) };
+    ask!(store.write, [operator], |tx| tx.operator_key_insert(&operator)).unwrap();
+    let found = ask!(store.read, |tx| tx.operator_key_by_hash(&[3; 32]));
     assert_eq!(format!("{:?}", found.unwrap().unwrap()), format!("{operator:?}"));
-    let merchants: Result<_, StoreError> = job!(store.read, tx => tx.operator_key_by_hash(&[1; 32]));
+    let merchants = ask!(store.read, |tx| tx.operator_key_by_hash(&[1; 32]));
     assert!(merchants.unwrap().is_none(), "a merchant's key is no operator's");
 }
 
@@ -130,33 +101,15 @@ pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(databa
 /// Looks a key up, and keeps an answer under it when there is none.
 fn keeping(shop: &Shop, key: &'static str) -> Pending<Result<Option<String>, StoreError>> {
     let (store, scope) = (shop.store.clone(), KeyScope::Merchant(shop.tenant.clone()));
-    let ahead = Prefetch {
-        tenant: Some(shop.tenant.clone()),
-        key: Some((scope.clone(), key.to_owned())),
-        reads: Vec::new(),
-        now: noon(),
-    };
+    let ahead = Prefetch { key: Some((scope.clone(), key.to_owned())), ..shop.ahead() };
     submit(async move {
-        store
-            .write_ahead(ahead, move |tx: &mut Tx| {
-                Box::pin(async move {
-                    if let Some((_, answer)) = tx.idempotency_get(&scope, key, noon()).await? {
-                        return Ok(Some(answer));
-                    }
-                    let record = IdempotencyRecord {
-                        scope,
-                        key: key.to_owned(),
-                        fingerprint: [7; 32],
-                        operation: "checkouts.create",
-                        answer: "{}".to_owned(),
-                        request_id: RequestId::generate(noon(), &mut dice()),
-                        created_at: noon(),
-                        expires_at: noon().plus_ms(1_000),
-                    };
-                    tx.idempotency_insert(&record).await?;
-                    Ok(None)
-                })
-            })
-            .await
+        ask!(store.write_ahead(ahead), |tx| async {
+            if let Some((_, answer)) = tx.idempotency_get(&scope, key, noon()).await? {
+                return Ok(Some(answer));
+            }
+            let record = IdempotencyRecord { expires_at: at(1), ..kept_answer(scope, key, "{}") };
+            tx.idempotency_insert(&record).await?;
+            Ok(None)
+        })
     })
 }

@@ -1,15 +1,14 @@
 //! Retention: contract 12 T3, 15.13.
 
-use authority_domain::id::{DeliveryId, EventId};
+use authority_domain::id::EventId;
 use authority_domain::tenant::Tenant;
+use authority_store::Store;
 use authority_store::commit::Audience;
-use authority_store::shards::Shard;
-use authority_store::tx::{NewDelivery, OldEvent, SettledAs, Trigger};
-use authority_store::{Store, StoreError};
+use authority_store::tx::{OldEvent, SettledAs};
 
-use super::fixtures::{at, dice, noon, settlement};
+use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// The events of a stream up to a sequence.
 async fn up_to(shop: &Shop, through: i64) -> (Tenant, Vec<EventId>) {
@@ -18,9 +17,7 @@ async fn up_to(shop: &Shop, through: i64) -> (Tenant, Vec<EventId>) {
 }
 
 async fn remove_all(shop: &Shop, streams: Vec<(Tenant, Vec<EventId>)>, before: i64) -> u64 {
-    let store = &shop.store;
-    let removed: Result<u64, StoreError> = job!(store.write, tx => tx.retention_remove(&streams, at(before)));
-    removed.unwrap()
+    ask!(shop.store.write, |tx| tx.retention_remove(&streams, at(before))).unwrap()
 }
 
 async fn remove(shop: &Shop, through: i64, before: i64) -> u64 {
@@ -29,15 +26,11 @@ async fn remove(shop: &Shop, through: i64, before: i64) -> u64 {
 
 /// Whose events are past their retention, oldest first.
 async fn due(store: &Store, after: Option<EventId>, before: i64, limit: i64) -> Vec<(EventId, Tenant)> {
-    let due: Result<_, StoreError> =
-        job!(store.read, tx => tx.retention_due(after.as_ref(), at(before), limit));
-    due.unwrap()
+    ask!(store.read, |tx| tx.retention_due(after.as_ref(), at(before), limit)).unwrap()
 }
 
 async fn oldest(shop: &Shop, limit: i64) -> Vec<OldEvent> {
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let oldest: Result<_, StoreError> = job!(store.read, tx => tx.retention_oldest(&tenant, limit));
-    oldest.unwrap()
+    ask!(shop.store.read, [shop], |tx| tx.retention_oldest(&shop.tenant, limit)).unwrap()
 }
 
 async fn sequences(shop: &Shop) -> Vec<i64> {
@@ -76,9 +69,7 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(dat
     for (table, left) in [("deliveries", 2), ("attempts", 2)] {
         assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {table}")).await, left, "{table}");
     }
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let range: Result<_, StoreError> = job!(store.read, tx => tx.stream_range(&tenant));
-    let range = range.unwrap();
+    let range = ask!(shop.store.read, [shop], |tx| tx.stream_range(&shop.tenant)).unwrap();
     assert_eq!((range.oldest, range.latest), (3, 4));
     // When it has ended all may go, and the stream goes on where it was.
     let last = shop.lease("b", at(100), 9, 9).await;
@@ -134,29 +125,15 @@ pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database:
     let shop = Shop::open(database).await;
     let id = shop.endpoint(&["*"]).await;
     let event: EventId = shop.open_checkout().await.events[0].id.clone();
-    let again: Vec<NewDelivery> = (0..3)
-        .map(|_| NewDelivery {
-            id: DeliveryId::generate(noon(), &mut dice()),
-            event_shard: Shard::of(&shop.tenant.merchant_id),
-            event_id: event.clone(),
-            event_type: "checkout.created",
-            sequence: 1,
-            endpoint_id: id.clone(),
-            trigger: Trigger::Replay,
-        })
-        .collect();
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let made: Result<(), StoreError> = job!(store.write, tx => tx.deliveries_insert(&tenant, &again, noon()));
-    made.unwrap();
+    let again: Vec<_> = (0..3).map(|_| shop.replay_of(&event, 1, &id, noon())).collect();
+    let store = &shop.store;
+    ask!(store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &again, noon())).unwrap();
     // All but the last replay end.
     let taken = shop.lease("a", noon(), 3, 9).await;
     let ended = taken.iter().map(|delivery| settlement(delivery, "a", SettledAs::Succeeded)).collect();
     assert_eq!(shop.settle(ended).await, 3);
     let thin = async |limit: i64| -> u64 {
-        let (tenant, event) = (shop.tenant.clone(), event.clone());
-        let thinned: Result<u64, StoreError> =
-            job!(store.write, tx => tx.retention_thin(&tenant, &event, limit));
-        thinned.unwrap()
+        ask!(store.write, [shop, event], |tx| tx.retention_thin(&shop.tenant, &event, limit)).unwrap()
     };
     let replays = "SELECT COUNT(*) FROM deliveries WHERE triggered_by = 'replay'";
     let before = database.number(replays).await;

@@ -7,13 +7,12 @@ use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, cap};
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
-use authority_store::StoreError;
 use authority_store::slots::Want;
 use authority_store::tx::Lease;
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// Deliveries that wait for each endpoint before any is taken.
 const WAITING: i64 = 6;
@@ -134,9 +133,7 @@ pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(database: &d
             merchants: BTreeMap::new(),
             among: Some(vec![endpoint]),
         };
-        let store = &shop.store;
-        let leased: Result<Vec<_>, StoreError> = job!(store.write, tx => tx.delivery_lease_due(&lease));
-        let leased = leased.unwrap();
+        let leased = ask!(shop.store.write, |tx| tx.delivery_lease_due(&lease)).unwrap();
         let case = format!("{own:?} {merchants:?} {most:?} {beyond} {others}");
         assert_eq!(i64::try_from(leased.len()).unwrap(), expected, "{case}");
         let set = own.into_iter().chain(merchants).min().unwrap_or(12);
@@ -153,11 +150,8 @@ pub(crate) async fn what_is_held_back_is_not_unattended(database: &dyn Database)
     shop.open_checkout().await;
     let hold = format!("UPDATE webhook_endpoints SET held_until = {} WHERE id = '{id}'", at(100).as_ms());
     database.execute(&hold).await.unwrap();
-    let unattended = async |now| -> Option<Timestamp> {
-        let store = &shop.store;
-        let oldest: Result<_, StoreError> = job!(store.read, tx => tx.oldest_unattended(now));
-        oldest.unwrap()
-    };
+    let unattended =
+        async |now| -> Option<Timestamp> { ask!(shop.store.read, |tx| tx.oldest_unattended(now)).unwrap() };
     assert_eq!(unattended(at(100).plus_ms(-1)).await, None);
     assert_eq!(unattended(at(100)).await, Some(at(100)), "since the end of the hold, not since it was due");
     let hold = format!("UPDATE webhook_endpoints SET held_until = {} WHERE id = '{id}'", noon().as_ms() - 1);

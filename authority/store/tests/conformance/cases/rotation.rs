@@ -2,24 +2,19 @@
 
 use authority_domain::id::EndpointId;
 use authority_store::StoreError;
-use authority_store::tx::{SealedSecret, Tx};
+use authority_store::tx::SealedSecret;
 
 use super::fixtures::{at, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 async fn rotate(shop: &Shop, id: &EndpointId, until: i64, now: i64) -> Result<i64, StoreError> {
-    let (tenant, id) = (shop.tenant.clone(), id.clone());
-    shop.store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                let version = tx.secret_version(&tenant, &id).await? + 1;
-                let newest = SealedSecret { version, sealed: vec![9], expires_at: None };
-                tx.secret_rotate(&tenant, &id, &newest, at(until), at(now)).await?;
-                Ok(version)
-            })
-        })
-        .await
+    ask!(shop.store.write, [shop, id], |tx| async {
+        let version = tx.secret_version(&shop.tenant, &id).await? + 1;
+        let newest = SealedSecret { version, sealed: vec![9], expires_at: None };
+        tx.secret_rotate(&shop.tenant, &id, &newest, at(until), at(now)).await?;
+        Ok(version)
+    })
 }
 
 /// The versions that sign an attempt at `s`, as a lease hands them out.
@@ -67,18 +62,14 @@ pub(crate) async fn old_secrets_are_removed(database: &dyn Database) {
         database.number(&sql).await
     };
     let retire = async |shop: &Shop| {
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), retired.clone());
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.secret_retire(&tenant, &id));
-        done.unwrap();
+        ask!(shop.store.write, [shop, retired], |tx| tx.secret_retire(&shop.tenant, &retired)).unwrap();
     };
     retire(&shop.in_test_mode()).await;
     assert_eq!(versions(&retired).await, 1 + 2, "another tenant retires nothing");
     retire(&shop).await;
     assert_eq!(versions(&retired).await, 2);
     let expire = async |s: i64| -> Vec<EndpointId> {
-        let store = &shop.store;
-        let ended: Result<_, StoreError> = job!(store.write, tx => tx.secrets_expire(at(s), 9));
-        ended.unwrap()
+        ask!(shop.store.write, |tx| tx.secrets_expire(at(s), 9)).unwrap()
     };
     assert_eq!(expire(99).await, []);
     assert_eq!(expire(100).await, std::slice::from_ref(&expired));

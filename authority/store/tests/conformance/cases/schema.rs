@@ -1,11 +1,10 @@
 //! The schema and the time between two processes: contract 8.1, 12 T9.
 
-use authority_domain::merchant::Merchant;
 use authority_store::{Inspection, Store, StoreError};
 
 use super::fixtures::noon;
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
     let store = database.open().await.unwrap();
@@ -52,11 +51,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     }
     newer("9001_expand_one").await;
     newer("9002_expand_another").await;
-    let fits = async || {
-        let store = &shop.store;
-        let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
-        fits.unwrap()
-    };
+    let fits = async || ask!(shop.store.read, |tx| tx.schema_fits()).unwrap();
     assert!(fits().await);
     shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
@@ -71,9 +66,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     assert_eq!(shop.open_checkout().await.events[0].sequence, 2);
 
     newer("9003_contract_one").await;
-    let store = &shop.store;
-    let fits: Result<bool, StoreError> = job!(store.read, tx => tx.schema_fits());
-    assert!(!fits.unwrap());
+    assert!(!ask!(shop.store.read, |tx| tx.schema_fits()).unwrap());
     shop.store.close().await;
     drop(shop);
     for refused in [database.open().await.map(drop), Store::migrate(&database.url()).await] {
@@ -95,19 +88,15 @@ pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
     let shop = Shop { store, tenant, context };
     assert_eq!(shop.events().await, events);
     let store = &shop.store;
-    let (tenant, number) = (shop.tenant.clone(), sale.order.order_number.clone());
-    let order: Result<_, StoreError> = job!(store.read, tx => tx.order_get(&tenant, &number));
+    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
     assert_eq!(order.unwrap(), Some(sale.order));
-    let id = shop.tenant.merchant_id.clone();
-    let merchant: Result<Option<Merchant>, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+    let merchant = ask!(store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
     assert_eq!(merchant.unwrap().unwrap().slug, "acme");
-    let sample: Result<_, StoreError> = job!(store.read, tx => tx.secret_sample());
-    let (owner, secret) = sample.unwrap().unwrap();
+    let (owner, secret) = ask!(store.read, |tx| tx.secret_sample()).unwrap().unwrap();
     assert_eq!((owner, secret.version, secret.sealed), (endpoint, 1, vec![1, 2, 3]));
     // Leases are there too, until the process that is alone with the database takes them back.
     assert_eq!(shop.lease("b", noon(), 9, 9).await.len(), 4);
-    let released: Result<u64, StoreError> = job!(store.write, tx => tx.delivery_lease_release_all());
-    assert_eq!(released.unwrap(), 6);
+    assert_eq!(ask!(store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 6);
     assert_eq!(shop.lease("c", noon(), 9, 9).await.len(), 6);
     // The stream goes on where it was.
     let next = i64::try_from(events.len()).unwrap() + 1;

@@ -1,11 +1,10 @@
 //! Outcomes of attempts, and what they leave of their deliveries: contract 2.9, 7.3.
 
-use authority_store::StoreError;
 use authority_store::tx::{LeasedDelivery, Settled, SettledAs};
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -96,9 +95,7 @@ pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(database: &dyn Dat
         shop.open_checkout().await;
     }
     let hasten = async |delivery: &LeasedDelivery, s: i64| {
-        let (store, id) = (&shop.store, delivery.id.clone());
-        let done: Result<(), StoreError> = job!(store.write, tx => tx.delivery_hasten(&id, at(s)));
-        done.unwrap();
+        ask!(shop.store.write, [delivery], |tx| tx.delivery_hasten(&delivery.id, at(s))).unwrap();
     };
     let taken = shop.lease("a", noon(), 9, 9).await;
     for delivery in &taken {
@@ -122,16 +119,13 @@ pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(database: &dyn Dat
         let settlement = settlement(delivery, "b", settled_as);
         let attempt_id = settlement.attempt_id.clone();
         let store = &shop.store;
-        let settled: Result<Vec<Settled>, StoreError> =
-            job!(store.write, tx => tx.delivery_settle(&[&settlement], at(63)));
+        let settled = ask!(store.write, |tx| tx.delivery_settle(&[&settlement], at(63)));
         assert_eq!(settled.unwrap(), [Settled { attempt_id, retry_asked }]);
-        let id = delivery.id.clone();
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.delivery_find(&id));
-        let found = found.unwrap().unwrap().delivery;
+        let found =
+            ask!(store.read, [delivery], |tx| tx.delivery_find(&delivery.id)).unwrap().unwrap().delivery;
         assert_eq!((found.status.as_str(), found.next_attempt_at), (status, next));
         assert_eq!((found.failed_at.is_some(), found.failure_reason.is_some()), (failed, failed));
-        let id = delivery.id.clone();
-        let attempts: Result<Vec<_>, StoreError> = job!(store.read, tx => tx.delivery_attempts_find(&id));
+        let attempts = ask!(store.read, [delivery], |tx| tx.delivery_attempts_find(&delivery.id));
         assert_eq!(attempts.unwrap()[0].retry_at, next);
     }
     assert_eq!(database.number("SELECT COUNT(retry_asked_at) FROM deliveries").await, 0);

@@ -1,14 +1,15 @@
 //! Parcels: their pages, whose they are, and what is marked as shipped beside them (contract 3.7, 4.5).
 
-use authority_domain::event::change::Record;
+use authority_domain::event::change::{Change, Record};
 use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::shipment::Shipment;
 use authority_store::StoreError;
+use verify_core::catalog::EventType;
 
 use super::fixtures::at;
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// Three parcels of one sticker each; the order as it is then.
 async fn three_parcels(shop: &Shop) -> (Order, Vec<Shipment>) {
@@ -30,10 +31,10 @@ pub(crate) async fn parcels_of_an_order_are_paged_newest_first(database: &dyn Da
     let (order, parcels) = three_parcels(&shop).await;
     let (_, elsewhere) = three_parcels(&shop).await;
     let page = async |before: Option<i64>, limit: i64| -> Vec<(i64, String)> {
-        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        let page: Result<Vec<(i64, String)>, StoreError> =
-            job!(store.read_list, tx => tx.shipments_page(&tenant, &number, before, limit));
-        page.unwrap()
+        ask!(shop.store.read_list, [shop, order], |tx| {
+            tx.shipments_page(&shop.tenant, &order.order_number, before, limit)
+        })
+        .unwrap()
     };
     let texts: Vec<String> =
         parcels.iter().rev().map(|parcel| serde_json::to_string(parcel).unwrap()).collect();
@@ -49,8 +50,7 @@ pub(crate) async fn a_parcel_is_found_with_its_tenant(database: &dyn Database) {
     let shop = Shop::open(database).await;
     for shop in [shop.clone(), shop.in_test_mode()] {
         let (_, parcels) = three_parcels(&shop).await;
-        let (store, id) = (&shop.store, parcels[0].id.clone());
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.shipment_find(&id));
+        let found = ask!(shop.store.read, [parcels], |tx| tx.shipment_find(&parcels[0].id));
         assert_eq!(found.unwrap(), Some((shop.tenant.clone(), parcels[0].clone())));
     }
 }
@@ -60,14 +60,13 @@ pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
     let (order, _) = three_parcels(&shop).await;
     let (_, untouched) = (three_parcels(&shop).await, shop.in_test_mode());
     let marks = async |shop: &Shop| -> LineMarks {
-        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        let marks: Result<LineMarks, StoreError> =
-            job!(store.read, tx => tx.fulfillment_marks(&tenant, &number));
-        marks.unwrap()
+        ask!(shop.store.read, [shop, order], |tx| tx.fulfillment_marks(&shop.tenant, &order.order_number))
+            .unwrap()
     };
     let put = async |shop: &Shop, marked: LineMarks| -> Result<(), StoreError> {
-        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        job!(store.write, tx => tx.fulfillment_marks_put(&tenant, &number, &marked))
+        ask!(shop.store.write, [shop, order], |tx| {
+            tx.fulfillment_marks_put(&shop.tenant, &order.order_number, &marked)
+        })
     };
     assert_eq!(marks(&shop).await, LineMarks::new());
     let (shirt, sticker) = (order.line_items[0].id.clone(), order.line_items[1].id.clone());
@@ -86,8 +85,7 @@ pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
     // A later version of the order leaves the marks as they are.
     let mut next = order.clone();
     next.resource_version += 1;
-    let change =
-        authority_domain::event::change::Change::order(verify_core::catalog::EventType::OrderUpdated, &next);
+    let change = Change::order(EventType::OrderUpdated, &next);
     shop.commit(vec![change]).await.unwrap();
     assert_eq!(marks(&shop).await, set);
 }
@@ -96,15 +94,14 @@ pub(crate) async fn the_operators_word_is_kept_beside_the_record(database: &dyn 
     let shop = Shop::open(database).await;
     let (order, other) = (shop.sell().await.order, shop.sell().await.order);
     let confirmed_by = async |order: &Order| -> ConfirmedBy {
-        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        let found: Result<ConfirmedBy, StoreError> =
-            job!(store.read, tx => tx.order_confirmed_by(&tenant, &number));
-        found.unwrap()
+        ask!(shop.store.read, [shop, order], |tx| tx.order_confirmed_by(&shop.tenant, &order.order_number))
+            .unwrap()
     };
     assert_eq!(confirmed_by(&order).await, ConfirmedBy::Payments);
     let confirm = async |shop: &Shop| -> Result<(), StoreError> {
-        let (store, tenant, number) = (&shop.store, shop.tenant.clone(), order.order_number.clone());
-        job!(store.write, tx => tx.order_confirmed_by_operator(&tenant, &number))
+        ask!(shop.store.write, [shop, order], |tx| {
+            tx.order_confirmed_by_operator(&shop.tenant, &order.order_number)
+        })
     };
     confirm(&shop.in_test_mode()).await.unwrap_err();
     confirm(&shop).await.unwrap();

@@ -6,7 +6,7 @@ use authority_domain::checkout::Checkout;
 use authority_domain::endpoint::Endpoint;
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{EndpointId, RequestId, ShipmentId};
+use authority_domain::id::{DeliveryId, EndpointId, EventId, RequestId, ShipmentId};
 use authority_domain::list_filter::EventFilter;
 use authority_domain::order::number::OrderNumber;
 use authority_domain::order::{ConfirmOn, ConfirmedBy, Order};
@@ -18,13 +18,16 @@ use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
 use authority_domain::tenant::{MerchantContext, Tenant};
 use authority_domain::time::Timestamp;
 use authority_domain::{payment, shipment};
+use authority_store::Store;
 use authority_store::commit::{Audience, Commit, Committed, commit_changes};
-use authority_store::tx::{Lease, LeasedDelivery, Page, SealedSecret, Settlement, Tx};
-use authority_store::{Store, StoreError};
+use authority_store::shards::Shard;
+use authority_store::tx::{
+    Lease, LeasedDelivery, NewDelivery, Prefetch, SealedSecret, Settlement, Trigger, Tx,
+};
 use verify_core::catalog::EventType;
 
 use super::fixtures::{at, checkout, dice, endpoint, merchant, new_payment, noon, reported};
-use super::{Database, job};
+use super::{Database, ask};
 
 /// What causes every event of a shop.
 pub(crate) fn cause() -> Cause {
@@ -43,6 +46,7 @@ pub(crate) struct Shop {
 }
 
 /// What was sold.
+#[derive(Clone)]
 pub(crate) struct Sale {
     pub(crate) payment: Payment,
     pub(crate) order: Order,
@@ -58,8 +62,7 @@ impl Shop {
         let merchant = merchant(slug);
         let context = merchant.context();
         let tenant = Tenant { merchant_id: merchant.id.clone(), livemode: true };
-        let inserted: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
-        inserted.unwrap();
+        ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
         Self { store: store.clone(), tenant, context }
     }
 
@@ -80,11 +83,7 @@ impl Shop {
         now: Timestamp,
     ) -> Result<Committed, Refusal> {
         let shop = self.clone();
-        self.store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move { shop.commit_in(tx, &changes, &audience, now).await })
-            })
-            .await
+        ask!(self.store.write, |tx| shop.commit_in(tx, &changes, &audience, now))
     }
 
     /// Commits what makes a record, with an idempotency key that is kept with it.
@@ -95,15 +94,11 @@ impl Shop {
         key: &'static str,
         fingerprint: [u8; 32],
     ) -> Result<Committed, Refusal> {
-        let (shop, record) = (self.clone(), record.to_owned());
-        self.store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    tx.idempotency_key_keep(&record, key, &fingerprint);
-                    shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await
-                })
-            })
-            .await
+        let shop = self.clone();
+        ask!(self.store.write, [record], |tx| async {
+            tx.idempotency_key_keep(&record, key, &fingerprint);
+            shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await
+        })
     }
 
     /// Commits within a job that does more.
@@ -117,6 +112,30 @@ impl Shop {
         let commit =
             Commit { tenant: &self.tenant, merchant: &self.context, changes, audience, cause: &cause(), now };
         commit_changes(tx, commit, &mut dice()).await
+    }
+
+    /// What a job of this merchant says beforehand that reads nothing first.
+    pub(crate) fn ahead(&self) -> Prefetch {
+        Prefetch { tenant: Some(self.tenant.clone()), key: None, reads: Vec::new(), now: noon() }
+    }
+
+    /// Another delivery of a checkout's first event, as a replay makes it; not stored yet.
+    pub(crate) fn replay_of(
+        &self,
+        event: &EventId,
+        sequence: i64,
+        endpoint: &EndpointId,
+        now: Timestamp,
+    ) -> NewDelivery {
+        NewDelivery {
+            id: DeliveryId::generate(now, &mut dice()),
+            event_shard: Shard::of(&self.tenant.merchant_id),
+            event_id: event.clone(),
+            event_type: "checkout.created",
+            sequence,
+            endpoint_id: endpoint.clone(),
+            trigger: Trigger::Replay,
+        }
     }
 
     /// A checkout that is not stored yet.
@@ -133,8 +152,8 @@ impl Shop {
 
     /// Opens a checkout and has it paid: six events in two commits.
     pub(crate) async fn sell(&self) -> Sale {
-        let (store, tenant) = (&self.store, self.tenant.clone());
-        let number: Result<_, StoreError> = job!(store.write, tx => tx.order_number_reserve(&tenant, "ORD-"));
+        let tenant = self.tenant.clone();
+        let number = ask!(self.store.write, |tx| tx.order_number_reserve(&tenant, "ORD-"));
         self.sell_as(|_| number.unwrap()).await
     }
 
@@ -201,20 +220,16 @@ impl Shop {
     /// The same of this record.
     pub(crate) async fn endpoint_as(&self, endpoint: Endpoint) -> EndpointId {
         let id = endpoint.id.clone();
-        let (store, tenant) = (&self.store, self.tenant.clone());
+        let tenant = self.tenant.clone();
         let secret = SealedSecret { version: 1, sealed: vec![1, 2, 3], expires_at: None };
-        let made: Result<(), StoreError> =
-            job!(store.write, tx => tx.endpoint_insert(&tenant, &endpoint, &secret));
-        made.unwrap();
+        ask!(self.store.write, |tx| tx.endpoint_insert(&tenant, &endpoint, &secret)).unwrap();
         id
     }
 
     /// Every event of the stream as (sequence, body).
     pub(crate) async fn events(&self) -> Vec<(i64, String)> {
-        let (store, tenant) = (&self.store, self.tenant.clone());
-        let page: Result<Page<_>, StoreError> =
-            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), 0, 1000));
-        page.unwrap().rows
+        let tenant = self.tenant.clone();
+        ask!(self.store.read, |tx| tx.events_page(&tenant, &EventFilter::default(), 0, 1000)).unwrap().rows
     }
 
     pub(crate) async fn lease(
@@ -238,16 +253,13 @@ impl Shop {
             merchants: BTreeMap::new(),
             among: None,
         };
-        let store = &self.store;
-        let leased: Result<_, StoreError> = job!(store.write, tx => tx.delivery_lease_due(&lease));
-        leased.unwrap()
+        ask!(self.store.write, |tx| tx.delivery_lease_due(&lease)).unwrap()
     }
 
     /// How many deliveries were settled.
     pub(crate) async fn settle(&self, settlements: Vec<Settlement>) -> usize {
-        let store = &self.store;
-        let settled: Result<Vec<_>, StoreError> =
-            job!(store.write, tx => tx.delivery_settle(&settlements.iter().collect::<Vec<_>>(), at(62)));
-        settled.unwrap().len()
+        ask!(self.store.write, |tx| tx.delivery_settle(&settlements.iter().collect::<Vec<_>>(), at(62)))
+            .unwrap()
+            .len()
     }
 }

@@ -1,11 +1,10 @@
 //! The platform's own endpoint: contract 6.2.
 
 use authority_domain::tenant::Tenant;
-use authority_store::StoreError;
 
 use super::fixtures::noon;
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn the_platform_gets_everybodys_events(database: &dyn Database) {
     let shop = Shop::open(database).await;
@@ -31,15 +30,12 @@ pub(crate) async fn the_platform_gets_everybodys_events(database: &dyn Database)
     assert!(of_sink.iter().all(|delivery| !delivery.livemode && !delivery.secrets.is_empty()));
     // No tenant sees it.
     for reader in [&shop, &other, &test] {
-        let (store, tenant, id) = (&reader.store, reader.tenant.clone(), sink.clone());
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.endpoint_get(&tenant, &id));
+        let store = &reader.store;
+        let found = ask!(store.read, [reader, sink], |tx| tx.endpoint_get(&reader.tenant, &sink));
         assert!(found.unwrap().is_none());
-        let tenant = reader.tenant.clone();
-        let page: Result<Vec<_>, StoreError> =
-            job!(store.read, tx => tx.endpoints_page(&tenant, &[], None, 9));
+        let page = ask!(store.read, [reader], |tx| tx.endpoints_page(&reader.tenant, &[], None, 9));
         assert!(page.unwrap().iter().all(|(_, endpoint)| endpoint.id != sink));
-        let tenant = reader.tenant.clone();
-        let count: Result<i64, StoreError> = job!(store.read, tx => tx.endpoint_count(&tenant));
+        let count = ask!(store.read, [reader], |tx| tx.endpoint_count(&reader.tenant));
         assert_eq!(count.unwrap(), i64::from(reader.tenant == shop.tenant));
     }
 }

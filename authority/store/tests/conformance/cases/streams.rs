@@ -6,9 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use authority_domain::list_filter::EventFilter;
 use authority_domain::refusal::Refusal;
-use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::tx::{Page, Prefetch, StreamRange, Tx};
+use authority_store::tx::StreamRange;
 use rand::RngExt;
 use serde_json::Value;
 
@@ -16,7 +15,7 @@ use super::dispatcher::Counter;
 use super::fixtures::{at, dice, noon};
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 const WRITERS: usize = 8;
 const CHANGES: usize = 100;
@@ -31,16 +30,10 @@ async fn write(shop: Shop) -> Vec<String> {
         let ids: Vec<String> = changes.iter().map(|change| change.record.resource_id().to_owned()).collect();
         let refuses = dice.random_range(0..3) == 0;
         let now = noon().plus_ms(dice.random_range(0..1000));
-        let work = shop.clone();
-        let written: Result<(), Refusal> = shop
-            .store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    work.commit_in(tx, &changes, &Audience::Subscribers, now).await?;
-                    if refuses { Err(Refusal::not_found("reason to stay")) } else { Ok(()) }
-                })
-            })
-            .await;
+        let written: Result<(), Refusal> = ask!(shop.store.write, [shop], |tx| async {
+            shop.commit_in(tx, &changes, &Audience::Subscribers, now).await?;
+            if refuses { Err(Refusal::not_found("reason to stay")) } else { Ok(()) }
+        });
         assert_eq!(written.is_err(), refuses);
         if !refuses {
             committed.extend(ids);
@@ -55,9 +48,8 @@ async fn follow(shop: Shop, done: Arc<AtomicBool>) -> Vec<(i64, String)> {
     loop {
         let last_round = done.load(Ordering::SeqCst);
         let after = seen.last().map_or(0, |(sequence, _)| *sequence);
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Page<_>, StoreError> =
-            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, 7));
+        let none = EventFilter::default();
+        let page = ask!(shop.store.read, [shop], |tx| tx.events_page(&shop.tenant, &none, after, 7));
         let page = page.unwrap().rows;
         if page.is_empty() && last_round {
             return seen;
@@ -120,9 +112,7 @@ pub(crate) async fn every_merchant_and_mode_has_its_own(database: &dyn Database)
     let acme = Shop::open(database).await;
     let other = Shop::new(&acme.store, "other").await;
     let range = async |shop: &Shop| -> StreamRange {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let range: Result<_, StoreError> = job!(store.read, tx => tx.stream_range(&tenant));
-        range.unwrap()
+        ask!(shop.store.read, [shop], |tx| tx.stream_range(&shop.tenant)).unwrap()
     };
     assert_eq!(range(&acme).await, StreamRange { oldest: 1, latest: 0 });
     for (shop, events) in [(&acme, 3), (&other, 2), (&acme.in_test_mode(), 1)] {
@@ -140,14 +130,9 @@ pub(crate) async fn every_merchant_and_mode_has_its_own(database: &dyn Database)
 /// Opens a checkout and says beforehand whose stream it is about.
 fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
     let (inside, change) = (shop.clone(), shop.opened().1);
-    let ahead = Prefetch { tenant: Some(shop.tenant.clone()), key: None, reads: Vec::new(), now: noon() };
-    let store = shop.store.clone();
+    let (store, ahead) = (shop.store.clone(), shop.ahead());
     submit(async move {
-        store
-            .write_ahead(ahead, move |tx: &mut Tx| {
-                Box::pin(async move { inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await })
-            })
-            .await
+        ask!(store.write_ahead(ahead), |tx| inside.commit_in(tx, &[change], &Audience::Subscribers, noon()))
     })
 }
 

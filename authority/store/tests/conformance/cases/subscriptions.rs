@@ -9,13 +9,11 @@ use authority_domain::subscription::{
     AnchoredSubscription, Interval, PricedItems, SubscriptionReportRequest, SubscriptionRequest,
     SubscriptionTerms,
 };
-use authority_store::StoreError;
-use authority_store::tx::Page;
 use serde_json::{Value, json};
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     let mut body = json!({
@@ -40,9 +38,7 @@ async fn found(
     shop: &Shop,
     ongoing: &AnchoredSubscription,
 ) -> Option<(authority_domain::tenant::Tenant, AnchoredSubscription)> {
-    let (store, id) = (&shop.store, ongoing.record.id.clone());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.subscription_find(&id));
-    found.unwrap()
+    ask!(shop.store.read, [ongoing], |tx| tx.subscription_find(&ongoing.record.id)).unwrap()
 }
 
 pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database) {
@@ -56,10 +52,9 @@ pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database
         assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), next.clone())));
         // What was read before is no basis any more.
         shop.commit(vec![next.told()]).await.unwrap_err();
-        let (store, tenant, id) = (&shop.store, shop.tenant.clone(), made.record.id.clone());
-        let body: Result<_, StoreError> = job!(store.read, tx => tx.subscription_body(&tenant, &id));
-        let (tenant, id) = (shop.tenant.clone(), made.record.id.clone());
-        let got: Result<_, StoreError> = job!(store.read, tx => tx.subscription_get(&tenant, &id));
+        let store = &shop.store;
+        let body = ask!(store.read, [shop, made], |tx| tx.subscription_body(&shop.tenant, &made.record.id));
+        let got = ask!(store.read, [shop, made], |tx| tx.subscription_get(&shop.tenant, &made.record.id));
         assert_eq!(got.unwrap().as_ref(), Some(&next.record));
         assert_eq!(body.unwrap(), Some((serde_json::to_string(&next.record).unwrap(), 2)));
     }
@@ -74,15 +69,16 @@ pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) 
     shop.commit(vec![made.told()]).await.unwrap();
     let next = reported(&made, &json!({"status": "past_due"}));
     for stranger in &strangers {
-        let (store, tenant, id) = (&shop.store, stranger.tenant.clone(), made.record.id.clone());
-        let body: Result<_, StoreError> = job!(store.read, tx => tx.subscription_body(&tenant, &id));
+        let store = &shop.store;
+        let body =
+            ask!(store.read, [stranger, made], |tx| tx.subscription_body(&stranger.tenant, &made.record.id));
         assert_eq!(body.unwrap(), None);
-        let (tenant, id) = (stranger.tenant.clone(), made.record.id.clone());
-        let got: Result<_, StoreError> = job!(store.read, tx => tx.subscription_get(&tenant, &id));
+        let got =
+            ask!(store.read, [stranger, made], |tx| tx.subscription_get(&stranger.tenant, &made.record.id));
         assert_eq!(got.unwrap(), None);
-        let tenant = stranger.tenant.clone();
-        let page: Result<Page<_>, StoreError> =
-            job!(store.read, tx => tx.subscriptions_page(&tenant, &SubscriptionFilter::default(), None, 9));
+        let none = SubscriptionFilter::default();
+        let page =
+            ask!(store.read, [stranger], |tx| { tx.subscriptions_page(&stranger.tenant, &none, None, 9) });
         assert_eq!(page.unwrap().rows, []);
         let mut theirs = next.clone();
         theirs.record.livemode = stranger.tenant.livemode;
@@ -103,9 +99,8 @@ pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Databas
     let ended = reported(&made[0], &json!({"status": "cancelled"}));
     shop.commit(vec![ended.told()]).await.unwrap();
     let page = async |filter: SubscriptionFilter, before: Option<i64>, limit: i64| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read, tx => tx.subscriptions_page(&tenant, &filter, before, limit));
+        let page =
+            ask!(shop.store.read, [shop], |tx| tx.subscriptions_page(&shop.tenant, &filter, before, limit));
         let place = |body: &str| made.iter().position(|one| body.contains(one.record.id.as_str())).unwrap();
         page.unwrap().rows.iter().map(|(position, body)| (*position, place(body))).collect::<Vec<_>>()
     };
@@ -135,10 +130,7 @@ pub(crate) async fn terms_stand_beside_their_checkout(database: &dyn Database) {
         metadata: [("k".to_owned(), "v".to_owned())].into(),
     };
     let keep = async |by: &Shop, id| {
-        let (store, tenant, terms) = (&shop.store, by.tenant.clone(), terms.clone());
-        let kept: Result<(), StoreError> =
-            job!(store.write, tx => tx.subscription_terms_keep(&tenant, &id, &terms));
-        kept
+        ask!(shop.store.write, [by, terms], |tx| tx.subscription_terms_keep(&by.tenant, &id, &terms))
     };
     keep(&shop, checkout.id.clone()).await.unwrap();
     let stranger = shop.in_test_mode();
@@ -146,8 +138,8 @@ pub(crate) async fn terms_stand_beside_their_checkout(database: &dyn Database) {
     for (by, checkout, expected) in
         [(&shop, &checkout, Some(&terms)), (&stranger, &checkout, None), (&shop, &plain, None)]
     {
-        let (store, tenant, id) = (&shop.store, by.tenant.clone(), checkout.id.clone());
-        let kept: Result<_, StoreError> = job!(store.read, tx => tx.subscription_terms(&tenant, &id));
+        let kept =
+            ask!(shop.store.read, [by, checkout], |tx| tx.subscription_terms(&by.tenant, &checkout.id));
         assert_eq!(kept.unwrap().as_ref(), expected);
     }
 }

@@ -5,12 +5,11 @@ use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::order::number::OrderNumber;
 use authority_domain::sync::checkpoint::{Acknowledged, Checkpoint, CheckpointStream};
-use authority_store::tx::Page;
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{at, dice, noon};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 fn said(name: &str, stream: CheckpointStream, position: i64) -> Acknowledged {
     Acknowledged { name: name.to_owned(), stream, cursor: format!("at {position}"), position, force: false }
@@ -22,14 +21,11 @@ fn first(shop: &Shop, name: &str, stream: CheckpointStream) -> Checkpoint {
 }
 
 async fn put(shop: &Shop, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-    let (store, tenant, checkpoint) = (&shop.store, shop.tenant.clone(), checkpoint.clone());
-    job!(store.write, tx => tx.checkpoint_put(&tenant, &checkpoint))
+    ask!(shop.store.write, [shop, checkpoint], |tx| tx.checkpoint_put(&shop.tenant, &checkpoint))
 }
 
 async fn get(shop: &Shop, stream: CheckpointStream, name: &str) -> Option<Checkpoint> {
-    let (store, tenant, name) = (&shop.store, shop.tenant.clone(), name.to_owned());
-    let found: Result<_, StoreError> = job!(store.read, tx => tx.checkpoint_get(&tenant, stream, &name));
-    found.unwrap()
+    ask!(shop.store.read, [shop, name], |tx| tx.checkpoint_get(&shop.tenant, stream, &name)).unwrap()
 }
 
 pub(crate) async fn a_checkpoint_moves_version_by_version(database: &dyn Database) {
@@ -73,12 +69,12 @@ pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database)
     made[1] = made[1].clone().moved(said("a", CheckpointStream::Orders, 9), at(1)).unwrap().unwrap();
     put(&shop, &made[1]).await.unwrap();
     let page = async |streams: &[CheckpointStream], name: Option<&str>, before, limit| {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
         let streams = streams.to_vec();
         let name = name.map(str::to_owned);
-        let page: Result<Vec<_>, StoreError> =
-            job!(store.read, tx => tx.checkpoints_page(&tenant, &streams, name.as_deref(), before, limit));
-        page.unwrap()
+        ask!(shop.store.read, [shop], |tx| {
+            tx.checkpoints_page(&shop.tenant, &streams, name.as_deref(), before, limit)
+        })
+        .unwrap()
     };
     let place = |n: usize| (i64::try_from(n).unwrap() + 1, made[n].clone());
     assert_eq!(page(&[], None, None, 9).await, [place(3), place(2), place(1), place(0)]);
@@ -86,9 +82,7 @@ pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database)
     assert_eq!(page(&[CheckpointStream::Orders], None, None, 9).await, [place(2), place(1)]);
     assert_eq!(page(CheckpointStream::ALL, Some("a"), None, 9).await, [place(1), place(0)]);
     assert_eq!(page(&[CheckpointStream::Events], Some("b"), None, 9).await, []);
-    let (store, tenant) = (&shop.store, shop.tenant.clone());
-    let count: Result<i64, StoreError> = job!(store.read, tx => tx.checkpoint_count(&tenant));
-    assert_eq!(count.unwrap(), 4);
+    assert_eq!(ask!(shop.store.read, [shop], |tx| tx.checkpoint_count(&shop.tenant)).unwrap(), 4);
 }
 
 fn name(system: &str, id: &str) -> ExternalName {
@@ -96,27 +90,24 @@ fn name(system: &str, id: &str) -> ExternalName {
 }
 
 async fn give(shop: &Shop, order: &OrderNumber, given: ExternalName) -> Result<(), StoreError> {
-    let (store, tenant, order) = (&shop.store, shop.tenant.clone(), order.clone());
-    job!(store.write, tx => tx.reference_put(&tenant, &order, &given))
+    ask!(shop.store.write, [shop, order], |tx| tx.reference_put(&shop.tenant, &order, &given))
 }
 
 async fn take(shop: &Shop, order: &OrderNumber, system: &str) -> Result<(), StoreError> {
-    let (store, tenant, order) = (&shop.store, shop.tenant.clone(), order.clone());
     let system = SystemName::parse(system).unwrap();
-    job!(store.write, tx => tx.reference_delete(&tenant, &order, &system))
+    ask!(shop.store.write, [shop, order], |tx| tx.reference_delete(&shop.tenant, &order, &system))
 }
 
 /// Whose name it is, as the holder and as the list of orders tell.
 async fn holder(shop: &Shop, asked: ExternalName) -> Option<String> {
-    let (store, tenant, wanted) = (&shop.store, shop.tenant.clone(), asked.clone());
-    let found: Result<Option<OrderNumber>, StoreError> =
-        job!(store.read, tx => tx.reference_holder(&tenant, &wanted));
-    let found = found.unwrap().map(|number| number.to_string());
+    let store = &shop.store;
+    let found = ask!(store.read, [shop, asked], |tx| tx.reference_holder(&shop.tenant, &asked))
+        .unwrap()
+        .map(|number| number.to_string());
     let ExternalName { system, id } = asked;
     let filter =
         OrderFilter { external_system: Some(system), external_id: Some(id), ..OrderFilter::default() };
-    let tenant = shop.tenant.clone();
-    let page: Result<Page<_>, StoreError> = job!(store.read, tx => tx.orders_page(&tenant, &filter, None, 9));
+    let page = ask!(store.read, [shop], |tx| tx.orders_page(&shop.tenant, &filter, None, 9));
     let listed: Vec<String> = page
         .unwrap()
         .rows

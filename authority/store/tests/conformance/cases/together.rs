@@ -6,12 +6,12 @@ use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::tx::{MessageId, ProcessorMessage, SealedSecret, Tx};
+use authority_store::tx::{MessageId, ProcessorMessage, SealedSecret};
 
 use super::fixtures::{endpoint, noon};
 use super::held::{Pending, hold, submit};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// Opens a checkout, when the writer comes to it.
 fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
@@ -24,16 +24,12 @@ fn counting(shop: &Shop, message: &'static str) -> Pending<Result<Committed, Ref
     let (shop, change) = (shop.clone(), shop.opened().1);
     let store = shop.store.clone();
     submit(async move {
-        store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let committed = shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                    let message = MessageId::new(&shop.tenant, "bank", ProcessorMessage::Report, message);
-                    tx.processor_report_keep(&message, "pay_1", Some("paid"), noon()).await?;
-                    Ok(committed)
-                })
-            })
-            .await
+        ask!(store.write, |tx| async {
+            let committed = shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+            let message = MessageId::new(&shop.tenant, "bank", ProcessorMessage::Report, message);
+            tx.processor_report_keep(&message, "pay_1", Some("paid"), noon()).await?;
+            Ok(committed)
+        })
     })
 }
 
@@ -42,14 +38,10 @@ fn refusing(shop: &Shop, change: Change) -> Pending<Result<Committed, Refusal>> 
     let shop = shop.clone();
     let store = shop.store.clone();
     submit(async move {
-        store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                    Err(Refusal::not_found("reason"))
-                })
-            })
-            .await
+        ask!(store.write, |tx| async {
+            shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+            Err(Refusal::not_found("reason"))
+        })
     })
 }
 
@@ -135,17 +127,13 @@ pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: 
     let (inside, id, store) = (shop.clone(), half.id.clone(), shop.store.clone());
     let first = counting(&shop, "evt");
     let torn = submit(async move {
-        let torn: Result<(), Refusal> = store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                    assert_eq!(tx.checkout_find(&id).await?.map(|(_, found)| found.id), Some(id));
-                    let message = MessageId::new(&inside.tenant, "bank", ProcessorMessage::Report, "evt");
-                    tx.processor_report_keep(&message, "pay_1", Some("paid"), noon()).await?;
-                    Ok(())
-                })
-            })
-            .await;
+        let torn: Result<(), Refusal> = ask!(store.write, |tx| async {
+            inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+            assert_eq!(tx.checkout_find(&id).await?.map(|(_, found)| found.id), Some(id));
+            let message = MessageId::new(&inside.tenant, "bank", ProcessorMessage::Report, "evt");
+            tx.processor_report_keep(&message, "pay_1", Some("paid"), noon()).await?;
+            Ok(())
+        });
         torn
     });
     let after = opening(&shop);
@@ -168,19 +156,13 @@ pub(crate) async fn what_a_job_changes_the_next_one_finds(database: &dyn Databas
     let id = endpoint.id.clone();
     let adding = submit(async move {
         let secret = SealedSecret { version: 1, sealed: vec![1], expires_at: None };
-        let added: Result<(), StoreError> =
-            job!(store.write, tx => tx.endpoint_insert(&tenant, &endpoint, &secret));
-        added
+        ask!(store.write, |tx| tx.endpoint_insert(&tenant, &endpoint, &secret))
     });
     let between = opening(&shop);
     let renaming = rename(&shop, "renamed");
     let reading = name(&shop);
     let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
-    let removing = submit(async move {
-        let removed: Result<(), StoreError> =
-            job!(store.write, tx => tx.endpoint_delete(&tenant, &id, 1, noon()));
-        removed
-    });
+    let removing = submit(async move { ask!(store.write, |tx| tx.endpoint_delete(&tenant, &id, 1, noon())) });
     let after = opening(&shop);
     open.send(()).unwrap();
     holding.await.unwrap();
@@ -202,17 +184,13 @@ pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Datab
     let inside = shop.clone();
     let change = shop.opened().1;
     let refused = submit(async move {
-        let refused: Result<(), Refusal> = store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let secret = SealedSecret { version: 1, sealed: vec![1], expires_at: None };
-                    tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
-                    let seen = inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
-                    assert_eq!((seen.deliveries.len(), seen.events[0].sequence), (1, 2));
-                    Err(Refusal::not_found("reason"))
-                })
-            })
-            .await;
+        let refused: Result<(), Refusal> = ask!(store.write, |tx| async {
+            let secret = SealedSecret { version: 1, sealed: vec![1], expires_at: None };
+            tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
+            let seen = inside.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+            assert_eq!((seen.deliveries.len(), seen.events[0].sequence), (1, 2));
+            Err(Refusal::not_found("reason"))
+        });
         refused
     });
     let after = opening(&shop);
@@ -228,28 +206,15 @@ pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Datab
 fn rename(shop: &Shop, name: &'static str) -> Pending<Result<(), StoreError>> {
     let (store, id) = (shop.store.clone(), shop.tenant.merchant_id.clone());
     submit(async move {
-        store
-            .write(move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let found = tx.merchant_get(&id).await?.unwrap();
-                    let version = found.resource_version + 1;
-                    tx.merchant_update(&Merchant {
-                        name: name.to_owned(),
-                        resource_version: version,
-                        ..found
-                    })
-                    .await
-                })
-            })
-            .await
+        ask!(store.write, |tx| async {
+            let found = tx.merchant_get(&id).await?.unwrap();
+            let version = found.resource_version + 1;
+            tx.merchant_update(&Merchant { name: name.to_owned(), resource_version: version, ..found }).await
+        })
     })
 }
 
 fn name(shop: &Shop) -> Pending<Result<String, StoreError>> {
     let (store, id) = (shop.store.clone(), shop.tenant.merchant_id.clone());
-    submit(async move {
-        store
-            .write(move |tx: &mut Tx| Box::pin(async move { Ok(tx.merchant_get(&id).await?.unwrap().name) }))
-            .await
-    })
+    submit(async move { ask!(store.write, |tx| async { Ok(tx.merchant_get(&id).await?.unwrap().name) }) })
 }

@@ -1,18 +1,18 @@
 //! What has not arrived: contract 15.1.
 
-use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
+use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::event::change::{Change, Record, WebhookTest};
 use authority_domain::id::EndpointId;
 use authority_domain::time::Timestamp;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
-use authority_store::tx::{Missed, SettledAs, Stretch};
+use authority_store::tx::{SettledAs, Stretch};
 
 use verify_core::catalog::EventType;
 
 use super::fixtures::{at, noon, settlement};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 const ALL: Stretch = Stretch { above: 0, below: i64::MAX };
 
@@ -28,10 +28,13 @@ async fn missing(
     stretch: Stretch,
     limit: i64,
 ) -> Vec<(i64, &'static str)> {
-    let (store, tenant, id) = (&shop.store, shop.tenant.clone(), endpoint.clone());
-    let page: Result<Vec<UndeliveredEvent>, StoreError> =
-        job!(store.read, tx => tx.undelivered_page(&tenant, &id, &wanted, stretch, limit));
-    page.unwrap().iter().map(|event| (event.sequence, event.reason.as_str())).collect()
+    ask!(shop.store.read, [shop, endpoint], |tx| {
+        tx.undelivered_page(&shop.tenant, &endpoint, &wanted, stretch, limit)
+    })
+    .unwrap()
+    .iter()
+    .map(|event| (event.sequence, event.reason.as_str()))
+    .collect()
 }
 
 pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
@@ -76,10 +79,8 @@ pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
         (3, "attempts_exhausted"),
     ];
     // The first event is older than the endpoint: its caller leaves it out.
-    let (store, tenant, endpoint) = (&shop.store, shop.tenant.clone(), id.clone());
-    let begins: Result<i64, StoreError> =
-        job!(store.read, tx => tx.endpoint_begins_after(&tenant, &endpoint));
-    assert_eq!(begins.unwrap(), 1);
+    let store = &shop.store;
+    assert_eq!(ask!(store.read, [shop, id], |tx| tx.endpoint_begins_after(&shop.tenant, &id)).unwrap(), 1);
     let ours = Stretch { above: 1, below: i64::MAX };
     assert_eq!(missing(&shop, &id, everything(), ours, 99).await, expected);
     assert_eq!(missing(&shop, &id, everything(), ours, 2).await, expected[..2]);
@@ -90,13 +91,12 @@ pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
     for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
         assert_eq!(missing(&stranger, &id, everything(), ALL, 99).await, []);
     }
-    let (tenant, endpoint) = (shop.tenant.clone(), id.clone());
-    let counted: Result<(i64, Vec<Missed>), StoreError> = job!(store.read, tx => async {
+    let (count, oldest) = ask!(store.read, [shop, id], |tx| async {
         let wanted = everything();
-        let count = tx.undelivered_count(&tenant, &endpoint, &wanted, ours).await?;
-        Ok((count, tx.undelivered_oldest(&tenant, &endpoint, &wanted, ours, 2).await?))
-    });
-    let (count, oldest) = counted.unwrap();
+        let count = tx.undelivered_count(&shop.tenant, &id, &wanted, ours).await?;
+        Ok::<_, StoreError>((count, tx.undelivered_oldest(&shop.tenant, &id, &wanted, ours, 2).await?))
+    })
+    .unwrap();
     assert_eq!(count, 6);
     assert_eq!(oldest.iter().map(|missed| missed.sequence).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(oldest[0].event_type, "checkout.created");
@@ -134,9 +134,7 @@ pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(database: &dyn Dat
 pub(crate) async fn a_time_is_a_place_in_the_stream(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let place = async |time: Timestamp| -> i64 {
-        let (store, tenant) = (&shop.store, shop.tenant.clone());
-        let place: Result<i64, StoreError> = job!(store.read, tx => tx.sequence_at(&tenant, time));
-        place.unwrap()
+        ask!(shop.store.read, [shop], |tx| tx.sequence_at(&shop.tenant, time)).unwrap()
     };
     assert_eq!(place(noon()).await, 1, "a stream without events");
     for s in [0, 10, 10, 20, 20, 20, 30] {
@@ -146,7 +144,5 @@ pub(crate) async fn a_time_is_a_place_in_the_stream(database: &dyn Database) {
         assert_eq!(place(at(s)).await, expected, "{s}");
     }
     let stranger = Shop::new(&shop.store, "other").await;
-    let (store, tenant) = (&shop.store, stranger.tenant.clone());
-    let theirs: Result<i64, StoreError> = job!(store.read, tx => tx.sequence_at(&tenant, at(5)));
-    assert_eq!(theirs.unwrap(), 1);
+    assert_eq!(ask!(shop.store.read, [stranger], |tx| tx.sequence_at(&stranger.tenant, at(5))).unwrap(), 1);
 }

@@ -1,25 +1,22 @@
 //! Where time alone has brought something due is known before a turn is taken.
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::id::{AlertId, MerchantId};
-use authority_store::StoreError;
+use authority_domain::alert::AlertCode;
+use authority_domain::id::MerchantId;
 use authority_store::shards::ShardSet;
 use authority_store::tx::Overdue;
 
-use super::fixtures::{at, dice, noon};
+use super::fixtures::{alert, at};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 /// When everything below is looked at.
 const NOW: i64 = 100;
 
 async fn due(shop: &Shop) -> ShardSet {
-    let store = &shop.store;
     let overdue =
         Overdue { failing_before: at(50), disabled_before: at(0), long_disabled_before: at(0), limit: 1 };
     let quiet = (AlertCode::DeliveriesFailed, at(50));
-    let due: Result<ShardSet, StoreError> = job!(store.read, tx => tx.upkeep_due(at(NOW), quiet, overdue));
-    due.unwrap()
+    ask!(shop.store.read, |tx| tx.upkeep_due(at(NOW), quiet, overdue)).unwrap()
 }
 
 /// Each kind of work is found in the shard of its merchant, and in no other.
@@ -40,17 +37,9 @@ pub(crate) async fn what_time_brings_is_found_in_its_shards(database: &dyn Datab
             }
             "stranded" => format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{id}'"),
             "alert" => {
-                let alert = NewAlert {
-                    id: AlertId::generate(noon(), &mut dice()),
-                    code: AlertCode::DeliveriesFailed,
-                    severity: Severity::Warning,
-                    subject: id.to_string(),
-                    message: "some".to_owned(),
-                };
-                let (store, tenant) = (&shop.store, shop.tenant.clone());
-                let raised: Result<(), StoreError> =
-                    job!(store.write, tx => tx.alert_raise(Some(&tenant), &alert, at(50)));
-                raised.unwrap();
+                let alert = alert(AlertCode::DeliveriesFailed, id.as_str(), 0);
+                ask!(shop.store.write, [shop], |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(50)))
+                    .unwrap();
                 format!("UPDATE alerts SET last_seen_at = last_seen_at - 1 WHERE subject = '{id}'")
             }
             _ => format!(

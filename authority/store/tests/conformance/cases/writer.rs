@@ -12,7 +12,7 @@ use rand::RngExt;
 use super::fixtures::{dice, merchant, noon};
 use super::held::{hold, make, slugs, submit};
 use super::shop::Shop;
-use super::{Database, job};
+use super::{Database, ask};
 
 pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
     let store = database.open().await.unwrap();
@@ -20,9 +20,8 @@ pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
         let (store, merchant) = (store.clone(), merchant(&format!("m{n}")));
         tokio::spawn(async move {
             let (id, expected) = (merchant.id.clone(), merchant.clone());
-            let written: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&merchant));
-            written.unwrap();
-            let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
+            ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
+            let read = ask!(store.read, |tx| tx.merchant_get(&id));
             assert_eq!(read.unwrap(), Some(expected), "answered before it was committed");
         })
     });
@@ -41,10 +40,7 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only(database: &dyn Database
     // The same slug again: the constraint fires, and only this job is told.
     let twin = merchant("kept");
     let waiting = store.clone();
-    let taken = submit(async move {
-        let taken: Result<(), StoreError> = job!(waiting.write, tx => tx.merchant_insert(&twin));
-        taken
-    });
+    let taken = submit(async move { ask!(waiting.write, |tx| tx.merchant_insert(&twin)) });
     let after = make(&store, "after", || Ok(()));
     open.send(()).unwrap();
     holding.await.unwrap();
@@ -63,10 +59,7 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &d
     // Refused because of what the job before it wrote, which is about to be undone.
     let twin = merchant("kept");
     let waiting = store.clone();
-    let taken = submit(async move {
-        let taken: Result<(), StoreError> = job!(waiting.write, tx => tx.merchant_insert(&twin));
-        taken
-    });
+    let taken = submit(async move { ask!(waiting.write, |tx| tx.merchant_insert(&twin)) });
     let failing = make(&store, "failing", || Err(StoreError::Unavailable("gone".to_owned()).into()));
     open.send(()).unwrap();
     // Where nobody else writes, the others joined its transaction.
@@ -77,8 +70,7 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &d
     assert_eq!(slugs(database, &["kept", "failing"]).await, [""; 0]);
     // The next transaction begins as if that one had never been.
     let next = merchant("next");
-    let made: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&next));
-    made.unwrap();
+    ask!(store.write, |tx| tx.merchant_insert(&next)).unwrap();
     assert_eq!(slugs(database, &["next"]).await, ["next"]);
 }
 
@@ -89,9 +81,8 @@ pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
     let panicking = make(&store, "panicking", || panic!("a test panics on purpose"));
     let waiting = store.clone();
     let of_the_store = submit(async move {
-        let panicked: Result<(), StoreError> = waiting
-            .write(|_: &mut Tx| Box::pin(async { panic!("a test panics on purpose, with a store error") }))
-            .await;
+        let panicked: Result<(), StoreError> =
+            ask!(waiting.write, |_| async { panic!("a test panics on purpose, with a store error") });
         panicked
     });
     let waiting = store.clone();
@@ -111,24 +102,20 @@ pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
     assert_eq!(slugs(database, &["before", "panicking", "after"]).await, ["before", "after"]);
 
     let reading: Result<(), StoreError> =
-        store.read(|_: &mut Tx| Box::pin(async { panic!("a test panics on purpose, reading") })).await;
+        ask!(store.read, |_| async { panic!("a test panics on purpose, reading") });
     assert!(matches!(reading, Err(StoreError::Broken(_))));
 }
 
 pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let broken = merchant("broken");
-    let (id, inserted) = (broken.id.clone(), broken.clone());
-    let made: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&inserted));
-    made.unwrap();
+    let id = broken.id.clone();
+    ask!(store.write, [broken], |tx| tx.merchant_insert(&broken)).unwrap();
     database.execute("UPDATE merchants SET body = '{}' WHERE slug = 'broken'").await.unwrap();
     let (open, holding) = hold(&store).await;
     let before = make(&store, "before", || Ok(()));
     let waiting = store.clone();
-    let unreadable = submit(async move {
-        let read: Result<_, StoreError> = job!(waiting.write, tx => tx.merchant_get(&id));
-        read
-    });
+    let unreadable = submit(async move { ask!(waiting.write, |tx| tx.merchant_get(&id)) });
     let after = make(&store, "after", || Ok(()));
     open.send(()).unwrap();
     holding.await.unwrap();
@@ -193,8 +180,7 @@ pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(database: &dyn D
 pub(crate) async fn a_reading_job_cannot_write(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let merchant = merchant("reader");
-    let written: Result<(), StoreError> = job!(store.read, tx => tx.merchant_insert(&merchant));
-    written.unwrap_err();
+    ask!(store.read, |tx| tx.merchant_insert(&merchant)).unwrap_err();
     assert_eq!(slugs(database, &["reader"]).await, Vec::<String>::new());
 }
 
@@ -205,7 +191,7 @@ pub(crate) async fn closing_finishes_what_was_submitted(database: &dyn Database)
     let closing = store.clone();
     let closing = submit(async move { closing.close().await });
     let late = merchant("late");
-    let late: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&late));
+    let late = ask!(store.write, |tx| tx.merchant_insert(&late));
     assert!(matches!(late, Err(StoreError::Closed)));
     open.send(()).unwrap();
     holding.await.unwrap();
@@ -213,6 +199,5 @@ pub(crate) async fn closing_finishes_what_was_submitted(database: &dyn Database)
     assert_eq!(submitted.await, Ok(()));
     assert_eq!(slugs(database, &["submitted", "late"]).await, ["submitted"]);
     let id = MerchantId::generate(noon(), &mut dice());
-    let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
-    assert!(matches!(read, Err(StoreError::Closed)));
+    assert!(matches!(ask!(store.read, |tx| tx.merchant_get(&id)), Err(StoreError::Closed)));
 }

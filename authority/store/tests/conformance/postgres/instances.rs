@@ -2,17 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::id::RequestId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::StoreError;
 use authority_store::shards::Turns;
-use authority_store::tx::{IdempotencyRecord, KeyScope, Page, SettledAs, Tx};
+use authority_store::tx::{KeyScope, SettledAs};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 
 use super::PostgresDatabase;
-use crate::cases::fixtures::{at, dice, noon, settlement};
+use crate::cases::fixtures::{at, kept_answer, noon, settlement};
 use crate::cases::shop::Shop;
-use crate::cases::{Database, job};
+use crate::cases::{Database, ask};
 
 const INSTANCES: usize = 2;
 const WRITERS: usize = 8;
@@ -43,10 +42,10 @@ async fn writers_of_two_instances_leave_no_gap_and_a_reader_misses_nothing() {
     let mut seen = Vec::new();
     let expected = INSTANCES * WRITERS * EVENTS_EACH;
     while seen.len() < expected {
-        let (store, tenant) = (&instances[1].store, first.tenant.clone());
+        let store = &instances[1].store;
         let after = seen.last().copied().unwrap_or(0);
-        let page: Result<Page<String>, StoreError> =
-            job!(store.read, tx => tx.events_page(&tenant, &EventFilter::default(), after, 7));
+        let page =
+            ask!(store.read, [first], |tx| tx.events_page(&first.tenant, &EventFilter::default(), after, 7));
         seen.extend(page.unwrap().rows.into_iter().map(|(sequence, _)| sequence));
     }
     for writer in writers {
@@ -127,21 +126,14 @@ async fn take_turns(database: PostgresDatabase) {
         .map(|n| {
             let (store, tenant) = (instances[n % 2].store.clone(), first.tenant.clone());
             tokio::spawn(async move {
-                let counted: Result<i64, StoreError> = store
-                    .write(move |tx: &mut authority_store::tx::Tx| {
-                        Box::pin(async move {
-                            let before = tx.endpoint_count(&tenant).await?;
-                            let endpoint = crate::cases::fixtures::endpoint(tenant.livemode, &["*"]);
-                            let secret = authority_store::tx::SealedSecret {
-                                version: 1,
-                                sealed: vec![1],
-                                expires_at: None,
-                            };
-                            tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
-                            Ok(before)
-                        })
-                    })
-                    .await;
+                let counted: Result<i64, StoreError> = ask!(store.write, |tx| async {
+                    let before = tx.endpoint_count(&tenant).await?;
+                    let endpoint = crate::cases::fixtures::endpoint(tenant.livemode, &["*"]);
+                    let secret =
+                        authority_store::tx::SealedSecret { version: 1, sealed: vec![1], expires_at: None };
+                    tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
+                    Ok(before)
+                });
                 counted.unwrap()
             })
         })
@@ -158,31 +150,15 @@ async fn take_turns(database: PostgresDatabase) {
 async fn an_answer_that_is_replaced_while_others_are_purged_stays() {
     let database = PostgresDatabase::start().await;
     let shop = Shop::open(&database).await;
-    let (store, scope) = (&shop.store, KeyScope::Merchant(shop.tenant.clone()));
-    let record = IdempotencyRecord {
-        scope,
-        key: "k-1".to_owned(),
-        fingerprint: [7; 32],
-        operation: "POST /x",
-        answer: "first".to_owned(),
-        request_id: RequestId::generate(noon(), &mut dice()),
-        created_at: noon(),
-        expires_at: at(60),
-    };
-    let made: Result<(), StoreError> = job!(store.write, tx => tx.idempotency_insert(&record));
-    made.unwrap();
+    let store = &shop.store;
+    let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), "k-1", "first");
+    ask!(store.write, |tx| tx.idempotency_insert(&record)).unwrap();
     let mut replacing = database.connect().await;
     let later = format!("BEGIN; UPDATE idempotency SET expires_at = {}", at(200).as_ms());
     replacing.execute(AssertSqlSafe(later)).await.unwrap();
     let purging = tokio::spawn({
         let store = store.clone();
-        async move {
-            store
-                .write_with(Turns::NONE, move |tx: &mut Tx| {
-                    Box::pin(async move { tx.idempotency_purge(at(100), 9).await })
-                })
-                .await
-        }
+        async move { ask!(store.write_with(Turns::NONE), |tx| tx.idempotency_purge(at(100), 9)) }
     });
     let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
         AND wait_event_type = 'Lock' AND query LIKE '%DELETE FROM idempotency%' AND pid <> pg_backend_pid()";

@@ -8,14 +8,14 @@ use authority_domain::error_code::ErrorCode;
 use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Committed};
 use authority_store::shards::Turns;
-use authority_store::tx::{Prefetch, Tx};
+use authority_store::tx::Tx;
 use futures_util::future::{FutureExt, join_all};
 
 use super::PostgresDatabase;
 use super::turns::{beside, hold, open_checkout, shops};
-use crate::cases::Database;
 use crate::cases::fixtures::noon;
 use crate::cases::shop::Shop;
+use crate::cases::{Database, ask};
 
 /// Ends the connections that are in a transaction and have nothing to do.
 const END_TRANSACTIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -45,20 +45,17 @@ async fn a_transaction_that_is_lost_before_its_commit_runs_again() {
     let store = database.open().await.unwrap();
     let shop = Shop::new(&store, "shop").await;
     let write = async |losses: usize| {
-        let (inside, runs) = (shop.clone(), Arc::new(AtomicUsize::new(0)));
+        let runs = Arc::new(AtomicUsize::new(0));
         let (database, count) = (Arc::clone(&database), Arc::clone(&runs));
         let opened = shop.opened().1;
-        let done: Result<Committed, Refusal> = store
-            .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut Tx| {
-                Box::pin(async move {
-                    let committed = inside.commit_in(tx, &[opened], &Audience::Subscribers, noon()).await?;
-                    if count.fetch_add(1, Ordering::SeqCst) < losses {
-                        database.execute(END_TRANSACTIONS).await.unwrap();
-                    }
-                    Ok(committed)
-                })
-            })
-            .await;
+        let done: Result<Committed, Refusal> =
+            ask!(store.write_with(Turns::of(&shop.tenant.merchant_id)), [shop], |tx| async {
+                let committed = shop.commit_in(tx, &[opened], &Audience::Subscribers, noon()).await?;
+                if count.fetch_add(1, Ordering::SeqCst) < losses {
+                    database.execute(END_TRANSACTIONS).await.unwrap();
+                }
+                Ok(committed)
+            });
         (done.map_err(|refusal| refusal.code).map(|_| ()), runs.load(Ordering::SeqCst))
     };
     assert_eq!(write(3).await, (Ok(()), 4));
@@ -77,10 +74,9 @@ async fn a_batch_that_computes_for_long_is_split() {
     let store = database.open().await.unwrap();
     let shop = Shop::new(&store, "shop").await;
     let (open, holding) = hold(&shop).await;
-    let ahead = || Prefetch { tenant: Some(shop.tenant.clone()), key: None, reads: Vec::new(), now: noon() };
     let jobs = (0..3).map(|_| {
         let (inside, opened) = (shop.clone(), shop.opened().1);
-        store.write_ahead(ahead(), move |tx: &mut Tx| {
+        store.write_ahead(shop.ahead(), move |tx: &mut Tx| {
             Box::pin(async move {
                 let begun = Instant::now();
                 while begun.elapsed() < Duration::from_millis(350) {

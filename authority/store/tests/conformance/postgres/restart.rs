@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use super::PostgresDatabase;
 use crate::cases::shop::Shop;
-use crate::cases::{Database, job};
+use crate::cases::{Database, ask};
 
 /// What the writers have seen so far.
 #[derive(Default)]
@@ -112,9 +112,8 @@ async fn without_a_server_everybody_is_told_so() {
     Store::migrate(&url).await.unwrap();
     let store = Store::open(&url, Access::Exclusive).await.unwrap();
     cluster.stop(Stop::Fast);
-    let written: Result<u64, StoreError> = job!(store.write, tx => tx.delivery_lease_release_all());
+    let written = ask!(store.write, |tx| tx.delivery_lease_release_all());
     assert!(matches!(written, Err(StoreError::Unavailable(_))), "{written:?}");
-    let read: Result<_, StoreError> = job!(store.read, tx => tx.secret_sample());
-    assert!(matches!(read, Err(StoreError::Unavailable(_))));
+    assert!(matches!(ask!(store.read, |tx| tx.secret_sample()), Err(StoreError::Unavailable(_))));
     store.close().await;
 }

@@ -6,23 +6,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use authority_domain::endpoint::DisabledReason;
 use authority_domain::event::change::Change;
-use authority_domain::id::RequestId;
 use authority_domain::order::Order;
 use authority_domain::refusal::Refusal;
 use authority_domain::tenant::Tenant;
 use authority_store::commit::{Audience, Committed};
 use authority_store::shards::{ShardSet, Turns};
-use authority_store::tx::{IdempotencyRecord, KeyScope, Tx};
+use authority_store::tx::KeyScope;
 use authority_store::{Store, StoreError};
 use tokio::sync::{Barrier, mpsc, watch};
 use tokio::task::JoinHandle;
 use verify_core::catalog::EventType;
 
 use super::PostgresDatabase;
-use crate::cases::Database;
-use crate::cases::fixtures::{at, dice, noon};
+use crate::cases::fixtures::{at, kept_answer, noon};
 use crate::cases::partners::{connect, share};
 use crate::cases::shop::Shop;
+use crate::cases::{Database, ask};
 
 /// The same shop through another store.
 pub(super) fn beside(shop: &Shop, store: &Store) -> Shop {
@@ -49,12 +48,10 @@ pub(super) async fn shops<const N: usize>(store: &Store) -> [Shop; N] {
 
 /// Commits with the turn of the shop's shard, as requests do.
 async fn commit(shop: &Shop, changes: Vec<Change>) -> Result<Committed, Refusal> {
-    let inside = shop.clone();
-    shop.store
-        .write_with(Turns::of(&shop.tenant.merchant_id), move |tx: &mut Tx| {
-            Box::pin(async move { inside.commit_in(tx, &changes, &Audience::Subscribers, noon()).await })
-        })
-        .await
+    let turns = Turns::of(&shop.tenant.merchant_id);
+    ask!(shop.store.write_with(turns), [shop], |tx| async {
+        shop.commit_in(tx, &changes, &Audience::Subscribers, noon()).await
+    })
 }
 
 pub(super) async fn open_checkout(shop: &Shop) {
@@ -67,16 +64,12 @@ pub(super) async fn hold(shop: &Shop) -> (watch::Sender<bool>, JoinHandle<Result
     let (entered, mut inside) = mpsc::channel(1);
     let (store, turns) = (shop.store.clone(), Turns::of(&shop.tenant.merchant_id));
     let holding = tokio::spawn(async move {
-        store
-            .write_with(turns, move |_: &mut Tx| {
-                Box::pin(async move {
-                    let mut gate = gate;
-                    let _ = entered.send(()).await;
-                    let _ = gate.wait_for(|open| *open).await;
-                    Ok(())
-                })
-            })
-            .await
+        ask!(store.write_with(turns), |_| async {
+            let mut gate = gate;
+            let _ = entered.send(()).await;
+            let _ = gate.wait_for(|open| *open).await;
+            Ok(())
+        })
     });
     inside.recv().await.unwrap();
     (open, holding)
@@ -114,18 +107,14 @@ async fn a_job_that_needs_another_turn_runs_once_more_and_has_it() {
     let [first, second] = shops(&store).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let (counted, also) = (Arc::clone(&runs), shard(&second));
-    let (inside, other) = (first.clone(), second.clone());
-    let done: Result<(bool, bool), Refusal> = store
-        .write_with(Turns::of(&first.tenant.merchant_id), move |tx: &mut Tx| {
-            Box::pin(async move {
-                counted.fetch_add(1, Ordering::SeqCst);
-                let (opened, audience) = (inside.opened().1, Audience::Subscribers);
-                inside.commit_in(tx, &[opened], &audience, noon()).await?;
-                tx.need_turns(also)?;
-                Ok((tx.holds(&inside.tenant.merchant_id), tx.holds(&other.tenant.merchant_id)))
-            })
-        })
-        .await;
+    let done: Result<(bool, bool), Refusal> =
+        ask!(store.write_with(Turns::of(&first.tenant.merchant_id)), [second, first], |tx| async {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let (opened, audience) = (first.opened().1, Audience::Subscribers);
+            first.commit_in(tx, &[opened], &audience, noon()).await?;
+            tx.need_turns(also)?;
+            Ok((tx.holds(&first.tenant.merchant_id), tx.holds(&second.tenant.merchant_id)))
+        });
     assert_eq!(done.unwrap(), (true, true));
     assert_eq!(runs.load(Ordering::SeqCst), 2);
     assert_eq!(first.events().await.len(), 1, "the first run was undone");
@@ -136,18 +125,13 @@ async fn a_job_that_needs_another_turn_runs_once_more_and_has_it() {
 async fn who_changes_an_endpoint_has_its_merchants_turn() {
     let database = PostgresDatabase::start().await;
     let shop = Shop::open(&database).await;
-    let (id, inside) = (shop.endpoint(&["*"]).await, shop.clone());
-    let held: Result<bool, StoreError> = shop
-        .store
-        .write_with(Turns::OPERATOR, move |tx: &mut Tx| {
-            Box::pin(async move {
-                let found = tx.endpoint_get(&inside.tenant, &id).await?.unwrap();
-                let disabled = found.disabled(DisabledReason::Operator, noon()).unwrap();
-                tx.endpoint_update(&inside.tenant, &disabled).await?;
-                Ok(tx.holds(&inside.tenant.merchant_id))
-            })
-        })
-        .await;
+    let id = shop.endpoint(&["*"]).await;
+    let held: Result<bool, StoreError> = ask!(shop.store.write_with(Turns::OPERATOR), [shop], |tx| async {
+        let found = tx.endpoint_get(&shop.tenant, &id).await?.unwrap();
+        let disabled = found.disabled(DisabledReason::Operator, noon()).unwrap();
+        tx.endpoint_update(&shop.tenant, &disabled).await?;
+        Ok(tx.holds(&shop.tenant.merchant_id))
+    });
     assert!(held.unwrap());
 }
 
@@ -161,31 +145,17 @@ async fn one_key_of_the_operator_on_two_shards_has_one_answer() {
         let (store, turns) = (store.clone(), Turns::of(&shop.tenant.merchant_id));
         let (looked, runs) = (Arc::clone(&both_have_looked), Arc::new(AtomicUsize::new(0)));
         tokio::spawn(async move {
-            let answer: Result<String, StoreError> = store
-                .write_with(turns, move |tx: &mut Tx| {
-                    Box::pin(async move {
-                        let known = tx.idempotency_get(&KeyScope::Operator, "once", noon()).await?;
-                        if runs.fetch_add(1, Ordering::SeqCst) == 0 {
-                            looked.wait().await;
-                        }
-                        if let Some((_, answer)) = known {
-                            return Ok(format!("found {answer}"));
-                        }
-                        let record = IdempotencyRecord {
-                            scope: KeyScope::Operator,
-                            key: "once".to_owned(),
-                            fingerprint: [7; 32],
-                            operation: "payments.report",
-                            answer: "it".to_owned(),
-                            request_id: RequestId::generate(noon(), &mut dice()),
-                            created_at: noon(),
-                            expires_at: at(60),
-                        };
-                        tx.idempotency_insert(&record).await?;
-                        Ok("made it".to_owned())
-                    })
-                })
-                .await;
+            let answer: Result<String, StoreError> = ask!(store.write_with(turns), |tx| async {
+                let known = tx.idempotency_get(&KeyScope::Operator, "once", noon()).await?;
+                if runs.fetch_add(1, Ordering::SeqCst) == 0 {
+                    looked.wait().await;
+                }
+                if let Some((_, answer)) = known {
+                    return Ok(format!("found {answer}"));
+                }
+                tx.idempotency_insert(&kept_answer(KeyScope::Operator, "once", "it")).await?;
+                Ok("made it".to_owned())
+            });
             answer.unwrap()
         })
     });

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::SqliteFile;
 use crate::cases::fixtures::merchant;
-use crate::cases::{Database, job};
+use crate::cases::{Database, ask};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_that_wait_together_share_a_transaction() {
@@ -33,7 +33,7 @@ async fn jobs_that_wait_together_share_a_transaction() {
         Box::pin(async move {
             // The first job's row is there for the second, and not yet for anybody else.
             let inside = tx.merchant_get(&seen_id).await?.is_some();
-            let outside: Result<_, StoreError> = job!(beside.read, tx => tx.merchant_get(&seen_id));
+            let outside = ask!(beside.read, |tx| tx.merchant_get(&seen_id));
             tx.merchant_insert(&second).await?;
             Ok::<_, StoreError>((inside, outside?.is_some()))
         })
@@ -44,8 +44,7 @@ async fn jobs_that_wait_together_share_a_transaction() {
     written.unwrap();
     assert_eq!(writing_second.await.unwrap(), (true, false));
     for id in [first_id, second_id] {
-        let found: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
-        assert!(found.unwrap().is_some());
+        assert!(ask!(store.read, |tx| tx.merchant_get(&id)).unwrap().is_some());
     }
 }
 
@@ -55,15 +54,11 @@ async fn a_transaction_has_the_write_lock_before_its_first_write() {
     let database = SqliteFile::start().await;
     let store = database.open().await.unwrap();
     let path = database.path();
-    let refused: Result<String, StoreError> = store
-        .write(move |_: &mut Tx| {
-            Box::pin(async move {
-                let options = SqliteConnectOptions::new().filename(path).busy_timeout(Duration::ZERO);
-                let mut beside = options.connect().await?;
-                let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut beside).await;
-                Ok(begun.map_err(|error| error.to_string()).unwrap_err())
-            })
-        })
-        .await;
+    let refused: Result<String, StoreError> = ask!(store.write, |_| async {
+        let options = SqliteConnectOptions::new().filename(path).busy_timeout(Duration::ZERO);
+        let mut beside = options.connect().await?;
+        let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut beside).await;
+        Ok(begun.map_err(|error| error.to_string()).unwrap_err())
+    });
     assert!(refused.unwrap().contains("database is locked"));
 }

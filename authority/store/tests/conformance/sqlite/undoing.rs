@@ -3,12 +3,11 @@
 use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::Merchant;
 use authority_domain::refusal::Refusal;
-use authority_store::tx::Tx;
-use authority_store::{Store, StoreError};
+use authority_store::Store;
 
 use super::SqliteFile;
 use crate::cases::fixtures::merchant;
-use crate::cases::{Database, job};
+use crate::cases::{Database, ask};
 
 /// More than the 16 MiB of the buffer.
 const MANY: usize = 20 * 1024 * 1024;
@@ -19,38 +18,28 @@ async fn a_job_with_much_to_undo_is_undone_when_it_is_repeated() {
     let store = database.open().await.unwrap();
     let mut large = merchant("large");
     large.name = "a".repeat(MANY);
-    let made = large.clone();
-    let made: Result<(), StoreError> = job!(store.write, tx => tx.merchant_insert(&made));
-    made.unwrap();
+    ask!(store.write, [large], |tx| tx.merchant_insert(&large)).unwrap();
     let changed = Merchant { name: "b".repeat(MANY), resource_version: 2, ..large.clone() };
     // It does not fit; nothing is stored.
     assert_eq!(refused(&store, &changed).await, ErrorCode::ServiceUnavailable);
     assert_eq!(refused(&store, &changed).await, ErrorCode::NotFound);
     assert!(read(&store, &large).await == Some(large), "the change was not undone whole");
-    let kept = changed.clone();
-    let kept: Result<(), StoreError> = job!(store.write, tx => tx.merchant_update(&kept));
+    let kept = ask!(store.write, [changed], |tx| tx.merchant_update(&changed));
     kept.unwrap();
     assert!(read(&store, &changed).await == Some(changed), "the change was not kept");
 }
 
 /// How a job ends that changes the merchant, sees the change, and refuses.
 async fn refused(store: &Store, changed: &Merchant) -> ErrorCode {
-    let changed = changed.clone();
-    let refused: Result<(), Refusal> = store
-        .write(move |tx: &mut Tx| {
-            Box::pin(async move {
-                tx.merchant_update(&changed).await?;
-                let seen = tx.merchant_get(&changed.id).await?;
-                assert!(seen.as_ref() == Some(&changed), "the job does not see its change");
-                Err(Refusal::not_found("reason"))
-            })
-        })
-        .await;
+    let refused: Result<(), Refusal> = ask!(store.write, [changed], |tx| async {
+        tx.merchant_update(&changed).await?;
+        let seen = tx.merchant_get(&changed.id).await?;
+        assert!(seen.as_ref() == Some(&changed), "the job does not see its change");
+        Err(Refusal::not_found("reason"))
+    });
     refused.unwrap_err().code
 }
 
 async fn read(store: &Store, merchant: &Merchant) -> Option<Merchant> {
-    let id = merchant.id.clone();
-    let read: Result<_, StoreError> = job!(store.read, tx => tx.merchant_get(&id));
-    read.unwrap()
+    ask!(store.read, [merchant], |tx| tx.merchant_get(&merchant.id)).unwrap()
 }
