@@ -131,7 +131,8 @@ impl App {
         let (fits, oldest) = match seen {
             Ok(seen) => seen,
             Err(error @ (StoreError::Unavailable(_) | StoreError::Closed)) => {
-                return Err(Refusal::from(error));
+                tracing::warn!(%error, "the database does not answer");
+                return not_ready("The database does not answer.");
             }
             // The tables are missing: the database was emptied, or it is another one.
             Err(error) => {

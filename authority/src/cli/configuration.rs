@@ -3,12 +3,13 @@
 //!
 //! `check` reads the same variables as `serve` and refuses what it refuses, with the same line and exit code 2. Without
 //! `check`, a value is printed as it was found, right or wrong; only what cannot be read at all is refused. Secrets are
-//! shown as `set`. A variable that nothing reads is named on standard error; `serve` only warns of it, too. Nothing is
-//! opened: whether the database answers is a question for `authority doctor`.
+//! shown as `set`. A variable that nothing reads is named on standard error; `serve` only warns of it, too. The database
+//! is not opened: whether it answers is a question for `authority doctor`.
 
 use super::manage::table;
 use super::{Exit, Failure, Process, args};
 use crate::config::{Config, Logging, Setting, settings, unread_variables};
+use crate::service::check_files;
 
 /// Prints the configuration, and checks it before if that was asked.
 pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
@@ -17,7 +18,7 @@ pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> R
         None => &command.list,
         Some(args::ConfigAction::Check(list)) => {
             Logging::read(process.environment)?;
-            Config::read(process.environment)?;
+            check_files(&Config::read(process.environment)?)?;
             list
         }
     };

@@ -12,7 +12,7 @@ use super::{Exit, Failure, Process, args};
 use crate::clock::SystemClock;
 use crate::config::{Changed, Config, ConfigError, Logging, Lookup, Snapshot, unread_variables};
 use crate::dice::SystemDice;
-use crate::service::{Service, StartError, migrate_store};
+use crate::service::{Service, StartError, check_files, migrate_store};
 use crate::telemetry::{self, LogFilter};
 
 #[derive(Serialize)]
@@ -107,6 +107,7 @@ impl Reload<'_> {
         let found = Snapshot::read(self.environment).map_err(in_words)?;
         let logging = Logging::read(self.environment).map_err(in_words)?;
         let config = Config::read(self.environment).map_err(in_words)?;
+        check_files(&config).map_err(|error| error.to_string())?;
         service.reloadable.apply(&config).await.map_err(|error| error.to_string())?;
         self.log.replace(logging.filter).map_err(|error| error.to_string())?;
         let changed = self.applied.changed(&found);

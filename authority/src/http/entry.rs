@@ -23,6 +23,7 @@ use http::{HeaderMap, HeaderName};
 use tokio::sync::OwnedSemaphorePermit;
 use verify_core::catalog::API_VERSION;
 
+use super::answer::AnsweredTo;
 use super::bearer;
 use super::body::Payload;
 use super::brand::Brand;
@@ -182,7 +183,7 @@ async fn merchant(state: AppState, request: Request, act: Act<Caller>) -> Respon
         Err(refusal) => return refused(operation, refusal),
     };
     let has = IfNoneMatch::read(&parts.method, &parts.headers);
-    let key = caller.key_id.clone();
+    let (key, merchant_id) = (caller.key_id.clone(), caller.tenant.merchant_id.clone());
     let outcome = async {
         allowed?;
         unsent.check(&key)?;
@@ -200,6 +201,7 @@ async fn merchant(state: AppState, request: Request, act: Act<Caller>) -> Respon
     };
     let mut response = respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key });
     standing.write(response.headers_mut());
+    response.extensions_mut().insert(AnsweredTo(merchant_id));
     response
 }
 

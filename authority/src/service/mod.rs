@@ -254,6 +254,15 @@ impl Service {
     }
 }
 
+/// Reads the files that the start reads beside those of variables: the logo, and the certificates that are trusted.
+///
+/// # Errors
+/// [`StartError::Configuration`].
+pub fn check_files(config: &Config) -> Result<(), StartError> {
+    Brand::new(&config.portal).map_err(StartError::Configuration)?;
+    tls_config(extra_roots(&config.delivery)?.as_deref()).map(|_| ())
+}
+
 /// Opens the database and makes the use cases, without listeners: also for the commands that need nothing else.
 ///
 /// # Errors

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::error_code::ErrorCode;
+use authority_domain::id::MerchantId;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -20,7 +21,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method, Uri};
 
 use super::problem::{Problem, ProblemWriter};
 use super::request_id::{RequestId, SERVICE_REQUEST_ID};
@@ -94,9 +95,13 @@ async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next)
     span.answered(response.status().as_u16());
     let took = door.clock.monotonic().saturating_sub(begun);
     door.metrics.request(door.problems.realm, &method, route, response.status().as_u16(), took);
-    log(&request_id, door.problems.realm, &method, route, response.status(), took);
+    log(&request_id, door.problems.realm, &method, route, &response, took);
     response
 }
+
+/// Whose key a request had, in the extensions of its answer: for the log.
+#[derive(Debug, Clone)]
+pub(super) struct AnsweredTo(pub(super) MerchantId);
 
 /// Logs one line for each request, with the id that its client got. The route is the template: text that a client
 /// wrote into a path or a query stays out of the log.
@@ -105,14 +110,15 @@ fn log(
     api: &str,
     method: &Method,
     route: Option<&str>,
-    status: StatusCode,
+    response: &Response,
     took: Duration,
 ) {
-    let (route, status, ms) = (route.unwrap_or("other"), status.as_u16(), took.as_millis());
+    let (route, status, ms) = (route.unwrap_or("other"), response.status().as_u16(), took.as_millis());
+    let merchant = response.extensions().get().map(|AnsweredTo(merchant)| tracing::field::display(merchant));
     if status >= 500 {
-        tracing::warn!(%request_id, api, %method, route, status, ms, "a request could not be served");
+        tracing::warn!(%request_id, api, %method, route, merchant, status, ms, "a request could not be served");
     } else {
-        tracing::debug!(%request_id, api, %method, route, status, ms, "answered");
+        tracing::debug!(%request_id, api, %method, route, merchant, status, ms, "answered");
     }
 }
 

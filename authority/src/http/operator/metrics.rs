@@ -5,6 +5,7 @@
 //! health of endpoints come from the database, read at most every few seconds. While the database does not answer,
 //! `authority_database_up` is 0 and its figures are missing.
 
+use authority_domain::endpoint::HealthState;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
@@ -95,6 +96,10 @@ fn register_database(registry: &mut Registry, figures: Option<&Figures>) {
         age,
     );
     let states = Family::<ByState, Gauge>::default();
+    // A series is there before its first endpoint, so that monitoring sees the step from 0 to 1.
+    for state in HealthState::ALL.iter().map(|state| state.as_str()).chain(["disabled"]) {
+        states.get_or_create(&ByState { state: state.to_owned() });
+    }
     for (state, count) in endpoints {
         states.get_or_create(&ByState { state: state.clone() }).set(*count);
     }

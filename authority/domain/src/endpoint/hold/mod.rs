@@ -83,8 +83,8 @@ impl Hold {
         let asked = retry_after_ms
             .map(|asked| ended_at.plus_ms(i64::try_from(asked.min(MAX_RETRY_AFTER_MS)).unwrap_or(i64::MAX)));
         if self.until.is_some_and(|until| started_at < until) {
-            // Mostly this attempt was in flight when the hold began: only a longer time that it asks for is new. One that
-            // began later was requested (contract 18.4-6): the time it asks for is the receiver's last word.
+            // Mostly this attempt was in flight when the hold began: only a longer time that it asks for is new. One
+            // that began later was requested (contract 18.4-6): the time it asks for is the receiver's last word.
             let was_requested = self.since.is_some_and(|since| since < started_at);
             if asked > self.until || (was_requested && retry_after_ms > Some(0)) {
                 self.until = asked;

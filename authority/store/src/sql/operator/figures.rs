@@ -19,7 +19,8 @@ pub struct QueueFigures {
     pub due: i64,
     /// Deliveries that are leased.
     pub leased: i64,
-    /// Since when the oldest due delivery has been due.
+    /// Since when the oldest delivery that is due could have been sent: those of an endpoint that is held back wait for
+    /// the end of the hold.
     pub oldest_due_at: Option<Timestamp>,
 }
 
@@ -33,11 +34,15 @@ impl Tx {
         let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
         query.push(
             " SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
-                 MIN(first_due) AS oldest, MAX(l.leased) AS leased \
+                 MIN(CASE WHEN held_until > first_due THEN held_until ELSE first_due END) AS oldest, MAX(l.leased) AS leased \
              FROM (SELECT COUNT(*) AS leased FROM deliveries WHERE lease_token IS NOT NULL AND lease_until >= $1) AS l \
              LEFT JOIN (SELECT ",
         );
-        query.push(COUNTED).push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted ON TRUE");
+        let held = ", (SELECT held_until FROM webhook_endpoints h WHERE h.shard = e.shard AND h.id = e.endpoint_id) AS held_until ";
+        query
+            .push(COUNTED)
+            .push(held)
+            .push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted ON TRUE");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
         let oldest = row.optional_time("oldest")?;
         Ok(fields!(row => QueueFigures {

@@ -27,6 +27,15 @@ pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn 
     assert_eq!(queue(noon().plus_ms(-1)).await, QueueFigures { pending: all, ..before });
     let due = QueueFigures { pending: all, due: all, leased: 0, oldest_due_at: Some(noon()) };
     assert_eq!(queue(noon()).await, due);
+    // Nobody may send before the hold of its endpoint has ended.
+    let hold = async |until: Option<Timestamp>| {
+        let until = until.map_or("NULL".to_owned(), |until| until.as_ms().to_string());
+        database.execute(&format!("UPDATE webhook_endpoints SET held_until = {until}")).await.unwrap();
+    };
+    hold(Some(at(1))).await;
+    assert_eq!(queue(noon()).await, QueueFigures { oldest_due_at: None, ..due });
+    assert_eq!(queue(at(2)).await, QueueFigures { oldest_due_at: Some(at(1)), ..due });
+    hold(None).await;
     let leased = shop.lease("a", noon(), 2, 9).await;
     assert_eq!(queue(at(1)).await, QueueFigures { leased: 2, ..due });
     // A lease that has run out holds nothing.
