@@ -46,7 +46,11 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
             tokio::select! {
                 () = signals.next() => break,
                 task = service.supervisor().panicked() => return Err(panicked(task)),
-                _ = hangups.recv() => reload.run(&service).await,
+                _ = hangups.recv() => tokio::select! {
+                    // Nothing has changed until everything was read, so a signal can end it while the database is silent.
+                    () = signals.next() => break,
+                    () = reload.run(&service) => {}
+                },
             }
         }
         stop(service, signals).await?;

@@ -28,6 +28,7 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::attempts::Attempts;
 use super::identity::Identities;
@@ -49,6 +50,9 @@ const SHORT_PAUSE: Duration = Duration::from_millis(100);
 /// How long a lease lasts (contract 7.4). An attempt may take the timeout (at most 50 s) and 2 s for the response's
 /// body; the rest of the lease is for beginning the attempt and for writing its outcome.
 const LEASE_MS: i64 = 60_000;
+
+/// How long the service waits, when it stops, for outcomes to be written after the last attempt.
+const SETTLE_WAIT: Duration = Duration::from_secs(10);
 
 /// Outcomes buffered for the settler. When the buffer is full, attempts wait before they report theirs.
 const OUTCOMES_MAX: usize = 1024;
@@ -142,7 +146,10 @@ impl Dispatcher {
         drop(open);
         attempts.stop(&self.store, &jobs).await;
         // Every attempt's task held the sender: the settler ends when the last of them has reported its outcome.
-        let _ = settling.join_next().await;
+        // While the database does not answer, its deliveries are sent again when their leases run out.
+        if timeout(SETTLE_WAIT, settling.join_next()).await.is_err() {
+            tracing::warn!("outcomes could not be written in time: their deliveries are sent again");
+        }
     }
 }
 

@@ -1,11 +1,17 @@
 //! Connections that only read: a pool for single records and one for lists, so that neither waits for the other.
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
+use tokio::time::timeout;
 
 use crate::StoreError;
 use crate::driver::Pool;
 use crate::job::{JobError, JobFailure, Work, Worked, erased, typed};
 use crate::tx::Tx;
+
+/// How long a read may take, so that a server that has fallen silent costs a request and no connection.
+const READ_WAIT: Duration = Duration::from_secs(15);
 
 /// Work that reads, without its types.
 type Reading = Box<dyn for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Worked> + Send>;
@@ -46,10 +52,14 @@ impl Readers {
     async fn run(&self, work: Reading) -> Worked {
         let pool = self.0.clone();
         let reading = tokio::spawn(async move {
-            match pool.acquire().await {
-                Ok(conn) => work(&mut Tx::from(conn)).await,
-                Err(error) => Err(JobFailure::OfStore(error.into())),
+            let conn = pool.acquire().await.map_err(|error| JobFailure::OfStore(error.into()))?;
+            let mut tx = Tx::from(conn);
+            if let Ok(worked) = timeout(READ_WAIT, work(&mut tx)).await {
+                tx.conn.give_back();
+                return worked;
             }
+            tx.conn.give_up();
+            Err(JobFailure::OfStore(StoreError::Unavailable("a read was not answered in time".to_owned())))
         });
         let panicked = || JobFailure::OfStore(StoreError::Broken("a reading job panicked".to_owned()));
         reading.await.unwrap_or_else(|_| Err(panicked()))

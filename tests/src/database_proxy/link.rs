@@ -36,12 +36,15 @@ struct Link {
     conversation: Mutex<Conversation>,
     /// While the connection is held.
     held: Mutex<Option<Gate>>,
+    /// Has changed when the connection has fallen silent.
+    silenced: watch::Receiver<()>,
 }
 
 /// Carries everything between the service and the server until one of them closes, or all connections are cut.
 pub(super) async fn carry(client: TcpStream, shared: Arc<Shared>) {
     let mut cuts = shared.cuts.subscribe();
-    let link = Link { shared, conversation: Mutex::default(), held: Mutex::default() };
+    let silenced = shared.silences.subscribe();
+    let link = Link { shared, conversation: Mutex::default(), held: Mutex::default(), silenced };
     tokio::select! {
         // Whatever ends the one connection ends the other, and nobody asks why.
         _ = between(client, &link) => {}
@@ -113,8 +116,11 @@ impl Link {
         to.shutdown().await
     }
 
-    /// Waits while this connection is held, or all are stalled.
+    /// Waits while this connection is held, or all are stalled; for ever when it has fallen silent.
     async fn may_pass(&self) {
+        if self.silenced.has_changed().unwrap_or(true) {
+            std::future::pending::<()>().await;
+        }
         let gate = self.held.lock().unwrap().clone();
         if let Some(mut gate) = gate {
             // The holder never sends: it goes away.

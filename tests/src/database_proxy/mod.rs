@@ -5,8 +5,8 @@
 //! own (`pace`): the delay does not limit how much is on the way. On their way past, the messages are read
 //! (`conversation`), and the round trips of every transaction are counted ([`Trips`]).
 //!
-//! A test can also stall all connections, cut them, lead new ones to another server, and hold one connection in the
-//! middle of a transaction.
+//! A test can also stall all connections, cut them, silence them, lead new ones to another server, and hold one
+//! connection in the middle of a transaction.
 //!
 //! The proxy runs on threads of its own, so that a busy test does not delay it. Deliberately absent: TLS, which hides
 //! the messages, and a limit on the bytes under way.
@@ -53,6 +53,8 @@ struct Shared {
     stalled: watch::Sender<bool>,
     /// Connections that were opened before the last cut have a smaller number.
     cuts: watch::Sender<u64>,
+    /// Changes when all present connections fall silent.
+    silences: watch::Sender<()>,
     hold: Mutex<Option<Hold>>,
     pacer: Pacer,
 }
@@ -93,6 +95,7 @@ impl DatabaseProxy {
             trips: Mutex::default(),
             stalled: watch::Sender::new(false),
             cuts: watch::Sender::new(0),
+            silences: watch::Sender::new(()),
             hold: Mutex::default(),
             pacer: Pacer::start(),
         });
@@ -141,6 +144,12 @@ impl DatabaseProxy {
     /// Closes every connection.
     pub fn cut(&self) {
         self.shared.cuts.send_modify(|cuts| *cuts += 1);
+    }
+
+    /// From now on the present connections carry nothing more and stay open, as behind a firewall that has forgotten
+    /// them. New ones are not concerned.
+    pub fn silence(&self) {
+        self.shared.silences.send_replace(());
     }
 
     /// Lets nothing pass, in either direction, until [`DatabaseProxy::go_on`]. New connections wait too.

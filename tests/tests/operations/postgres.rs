@@ -1,11 +1,12 @@
 //! The service on PostgreSQL: several instances on one database, a network that takes time, a server that is restarted
 //! under load, and a schema that is changed only when asked (contract 8.3, 12 T1 and T4, 16).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use http::Method;
 use postgres_cluster::{Cluster, Durability, Stop};
 use serde_json::json;
@@ -253,4 +254,32 @@ async fn a_server_restart_under_load_is_503_and_heals() {
     answered.sort_unstable();
     told.sort_unstable();
     assert_eq!(answered, told, "what was answered, and nothing else, has happened once");
+}
+
+/// Nobody tells the service that its connections are dead: it asks, gets no answer, and opens others.
+#[tokio::test]
+async fn connections_that_fall_silent_are_replaced() {
+    /// More than an instance has of each kind.
+    const AT_ONCE: usize = 12;
+    let proxy = DatabaseProxy::start(&postgres_cluster::database().await);
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", proxy.url())]).await;
+    let merchant = Merchant::create(&authority, "acme").await;
+    let order = format!("/orders/{}", merchant.paid_order().await);
+    let ask = async || {
+        let asked = (0..AT_ONCE).map(async |_| {
+            let (order, events) = join(merchant.api.get(&order), merchant.api.get("/events")).await;
+            [order.status, events.status]
+        });
+        let statuses: BTreeSet<u16> = join_all(asked).await.into_iter().flatten().collect();
+        let body = checkout_body();
+        let written = merchant.operator.post(&merchant.platform_path("checkouts"), &body).await;
+        (statuses, written.status)
+    };
+    let all_is_well = (BTreeSet::from([200]), 201);
+    assert_eq!(ask().await, all_is_well);
+    proxy.silence();
+    let (statuses, _) = ask().await;
+    assert!(statuses.is_subset(&BTreeSet::from([200, 503])), "{statuses:?}");
+    eventually("new connections", async || (ask().await == all_is_well).then_some(())).await;
+    assert_eq!(authority.operator_listener().get("/readyz").await.status, 200);
 }

@@ -15,11 +15,13 @@ mod statement;
 mod value;
 
 use std::ops::{Deref, DerefMut};
+use std::time::Duration;
 
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use sqlx::pool::PoolConnection;
 use sqlx::{Connection as _, Database, Executor as _, PgConnection, Postgres, Sqlite, SqliteConnection};
+use tokio::time::timeout;
 
 pub(crate) use dialect::Dialect;
 pub(crate) use pool::Pool;
@@ -32,6 +34,9 @@ use crate::shards::ShardSet;
 use crate::{postgres, sqlite};
 
 pub(crate) type Error = sqlx::Error;
+
+/// How long a connection may take to answer when it returns to its pool; then it is dropped.
+const RETURN_WAIT: Duration = Duration::from_secs(5);
 
 /// A connection to either database.
 pub(crate) enum Connection {
@@ -143,6 +148,22 @@ impl Connection {
         match self {
             Self::Sqlite(_) => Ok(ShardSet::ALL),
             Self::Postgres(conn, _) => postgres::batch::turns(conn, statements).await,
+        }
+    }
+
+    /// Returns the connection to its pool. The pool asks the server first whether it still answers, and waits for that as
+    /// long as it takes, with one connection less; so this waits for it, and not for ever.
+    pub(crate) fn give_back(self) {
+        if let Self::Postgres(Held::Pooled(mut conn), _) = self {
+            tokio::spawn(timeout(RETURN_WAIT, conn.return_to_pool()));
+        }
+    }
+
+    /// Drops a connection that does not answer, without a word to the server.
+    pub(crate) fn give_up(self) {
+        match self {
+            Self::Postgres(Held::Pooled(conn), _) => drop(conn.detach()),
+            Self::Sqlite(_) | Self::Postgres(Held::Own(_), _) => {}
         }
     }
 

@@ -48,7 +48,11 @@ const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
 /// How long to wait for the server in the middle of a transaction. The server's own limits are shorter (`open`): this
 /// one is for a server that is gone without notice.
-const ANSWER_WAIT: Duration = Duration::from_secs(30);
+const ANSWER_WAIT: Duration = Duration::from_secs(15);
+
+/// Ends what is left of a transaction. The second one fails where nothing can be written, as on a server that was the
+/// primary and is a standby now: a new connection may lead to the primary.
+const ROLLBACK: &str = "ROLLBACK; BEGIN READ WRITE; ROLLBACK";
 
 pub(crate) struct PostgresWriting {
     options: PgConnectOptions,
@@ -217,12 +221,12 @@ impl WritingConnection for PostgresWriting {
     }
 
     async fn rollback(&mut self) {
-        // Outside a transaction this is a warning only. A connection that cannot even do this is given up; the server
-        // rolls back what it had begun.
+        // Outside a transaction this is a warning only. A connection that cannot do this is given up; the server rolls
+        // back what it had begun.
         if let Some(tx) = &mut self.tx {
             tx.conn.ended();
         }
-        if self.execute("ROLLBACK").await.is_err() {
+        if self.execute(ROLLBACK).await.is_err() {
             self.tx = None;
         }
     }
@@ -262,5 +266,22 @@ mod tests {
         server.start_again();
         second.begin(ShardSet::NONE, false).await.unwrap();
         sqlx::raw_sql("SELECT 1").execute(&readers).await.unwrap();
+    }
+
+    /// What was the primary and is a standby now keeps its connections; a new one may lead to the primary.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_server_on_which_nothing_can_be_written_is_left() {
+        let primary = Cluster::start(Durability::Off);
+        let standby = primary.standby().await;
+        let address = primary.database().await;
+        for (address, stays) in [(standby.address_of(&address), false), (address, true)] {
+            let options = PgConnectOptions::from_str(&address).unwrap();
+            let readers = PgPoolOptions::new().connect_lazy_with(options.clone());
+            let conn = Some(connect(&options).await.unwrap());
+            let mut worker = PostgresWriting::new(options, [readers.clone(), readers], conn, &Arc::default());
+            worker.begin(ShardSet::NONE, false).await.unwrap();
+            worker.rollback().await;
+            assert_eq!(worker.tx.is_some(), stays);
+        }
     }
 }

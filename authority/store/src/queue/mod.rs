@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -33,6 +34,8 @@ pub(crate) struct Counted {
     pub(crate) waits: u32,
     /// How often it ran again: the database refused its rows, or lost its transaction before the commit.
     pub(crate) repeats: u32,
+    /// When it was first in a transaction.
+    pub(crate) first_run: Option<Instant>,
     _count: Count,
 }
 
@@ -123,6 +126,7 @@ impl Queue {
             permit: Some(permit),
             waits: 0,
             repeats: 0,
+            first_run: None,
             _count: count,
         });
         drop(state);

@@ -2,7 +2,10 @@
 //!
 //! After the commit each is answered with its result, except those whose rows the database refused. A transaction that
 //! was lost before its commit has written nothing: where others write, its jobs run again. In both cases a job is
-//! repeated [`REPEATS_MAX`] times at most.
+//! repeated [`REPEATS_MAX`] times at most, and not later than [`REPEATED_WITHIN`]: what takes so long (a lock that somebody
+//! holds, a server that does not answer) will take as long once more, while its caller waits.
+
+use std::time::Duration;
 
 use crate::StoreError;
 use crate::job::{CommitEffects, End, Failed};
@@ -11,6 +14,9 @@ use crate::queue::Counted;
 /// So often a job runs again. More than once, since a machine that was too busy to go on with a transaction in time is
 /// still busy in the next one.
 const REPEATS_MAX: u32 = 3;
+
+/// So long after its first run a job is repeated. Less than the server waits for a lock (`lock_timeout`).
+const REPEATED_WITHIN: Duration = Duration::from_millis(4_500);
 
 /// The jobs of a transaction so far.
 #[derive(Default)]
@@ -47,7 +53,13 @@ impl Progress {
             Some(failed) => committed_but(self.ran, failed, several),
             None => uncommitted(self.ran, several && self.lost),
         };
-        ended.again.extend(self.again);
+        for job in self.again {
+            if self.lost && ran_long(&job) {
+                ended.answers.push((job, End::Lost));
+            } else {
+                ended.again.push(job);
+            }
+        }
         ended
     }
 }
@@ -83,10 +95,14 @@ fn committed_but(ran: Vec<(Counted, CommitEffects)>, mut failed: Failed, several
 
 /// The job, to be run again, if it can and was not too often.
 fn repeated(mut job: Counted, run_again: bool) -> Result<Counted, Counted> {
-    if run_again && job.repeats < REPEATS_MAX && job.job.may_repeat {
+    if run_again && job.repeats < REPEATS_MAX && job.job.may_repeat && !ran_long(&job) {
         job.repeats += 1;
         Ok(job)
     } else {
         Err(job)
     }
+}
+
+fn ran_long(job: &Counted) -> bool {
+    job.first_run.is_some_and(|first| first.elapsed() > REPEATED_WITHIN)
 }

@@ -21,14 +21,13 @@ const PREFETCHED_AGAIN_MAX: u32 = 4;
 /// third of what the server takes for silence, so that one machine with too much to do loses no transaction by it.
 const COMPUTING_MAX: Duration = Duration::from_millis(300);
 
-/// How long it is since this call.
+/// The present moment.
 #[expect(
     clippy::disallowed_methods,
     reason = "decides which transaction a job is in, and nothing that is stored"
 )]
-fn stopwatch() -> impl Fn() -> Duration {
-    let begun = Instant::now();
-    move || begun.elapsed()
+fn now() -> Instant {
+    Instant::now()
 }
 
 /// Counts a vain wait for turns; answers the job when it was the last one.
@@ -152,7 +151,9 @@ impl Worker {
         progress
     }
 
-    async fn run_together(&mut self, jobs: VecDeque<Counted>, progress: &mut Progress) {
+    async fn run_together(&mut self, mut jobs: VecDeque<Counted>, progress: &mut Progress) {
+        let begun = now();
+        jobs.iter_mut().for_each(|job| job.first_run = job.first_run.or(Some(begun)));
         // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear the
         // transaction's cache.
         let (unknown, mut known): (Vec<_>, Vec<_>) =
@@ -164,9 +165,9 @@ impl Worker {
         known.sort_by_key(is_of_merchant);
         let mut known = VecDeque::from(known);
         self.prefetch(prefetches(&known), progress).await;
-        let (computed, mut again) = (stopwatch(), PREFETCHED_AGAIN_MAX);
+        let (begun, mut again) = (now(), PREFETCHED_AGAIN_MAX);
         while let Some(job) = known.pop_front() {
-            if self.several && !progress.ran.is_empty() && computed() > COMPUTING_MAX {
+            if self.several && !progress.ran.is_empty() && begun.elapsed() > COMPUTING_MAX {
                 progress.again.push(job);
                 continue;
             }

@@ -1,6 +1,9 @@
 //! Figures over the whole database, for the operators of the service (contract 6.2, 15.11).
 
 use authority_domain::time::Timestamp;
+use rand::SeedableRng as _;
+use rand::distr::{Alphanumeric, SampleString as _};
+use rand::rngs::StdRng;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};
@@ -26,6 +29,12 @@ pub struct QueueFigures {
 
 /// The number of bytes that the write probe writes.
 const PROBE_BYTES: usize = 64 * 1024;
+
+/// Text that cannot be compressed, as PostgreSQL would: then the probe took no room on a full disk.
+fn filler(now: Timestamp) -> String {
+    let mut dice = StdRng::seed_from_u64(now.as_ms().unsigned_abs());
+    Alphanumeric.sample_string(&mut dice, PROBE_BYTES)
+}
 
 impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, so that the cost does not grow with the millions
@@ -84,7 +93,7 @@ impl Tx {
             "INSERT INTO write_probe (id, written_at, filler) VALUES (1, $1, $2) \
              ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at, filler = excluded.filler",
         )
-        .binds((now.as_ms(), "x".repeat(PROBE_BYTES)))
+        .binds((now.as_ms(), filler(now)))
         .write(&mut self.conn)
         .await?;
         Ok(())

@@ -87,6 +87,16 @@ impl BufferedConnection {
         &mut self.raw
     }
 
+    /// Returns the connection to its pool.
+    pub(crate) fn give_back(self) {
+        self.raw.give_back();
+    }
+
+    /// Drops the connection, which does not answer: its pool opens another one.
+    pub(crate) fn give_up(self) {
+        self.raw.give_up();
+    }
+
     /// Closes the connection; one that belongs to a pool returns to it.
     pub(crate) async fn close(self) -> Result<(), Error> {
         self.raw.close().await

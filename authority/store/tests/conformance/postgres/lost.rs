@@ -10,6 +10,7 @@ use authority_store::commit::{Audience, Committed};
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;
 use futures_util::future::{FutureExt, join_all};
+use sqlx::{AssertSqlSafe, Executor as _};
 
 use super::PostgresDatabase;
 use super::turns::{beside, hold, open_checkout, shops};
@@ -94,4 +95,27 @@ async fn a_batch_that_computes_for_long_is_split() {
     assert!(done.iter().all(Result::is_ok));
     assert_eq!(database.number("SELECT COUNT(*) FROM checkouts").await, 3);
     assert_eq!(database.number("SELECT COUNT(DISTINCT xmin::text) FROM checkouts").await, 3);
+}
+
+/// Who meets a lock that somebody holds is told after one wait for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_is_waited_for_once() {
+    let database = PostgresDatabase::start().await;
+    let store = database.open().await.unwrap();
+    let shop = Shop::new(&store, "shop").await;
+    let mut foreign = database.connect().await;
+    for table in ["checkouts", "streams"] {
+        let lock = AssertSqlSafe(format!("BEGIN; LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"));
+        foreign.execute(lock).await.unwrap();
+        let runs = Arc::new(AtomicUsize::new(0));
+        let (count, opened) = (Arc::clone(&runs), shop.opened().1);
+        let done: Result<Committed, Refusal> = ask!(store.write_ahead(shop.ahead()), [shop], |tx| async {
+            count.fetch_add(1, Ordering::SeqCst);
+            shop.commit_in(tx, &[opened], &Audience::Subscribers, noon()).await
+        });
+        assert_eq!(done.unwrap_err().code, ErrorCode::ServiceUnavailable, "{table}");
+        assert_eq!(runs.load(Ordering::SeqCst), 1, "{table}");
+        foreign.execute("ROLLBACK").await.unwrap();
+    }
+    assert_eq!(shop.events().await.len(), 0);
 }
