@@ -125,7 +125,7 @@ impl Watch<'_> {
         let pending = self.read_pending().await?;
         self.printed.extend(pending.into_iter().chain(newest.iter().cloned()));
         let mut ended = Vec::new();
-        for (id, _) in newest.iter().filter(|(_, attempts)| **attempts > 0).take(last) {
+        for (id, _) in newest.iter().filter(|(_, attempts)| *attempts > 0).take(last) {
             ended.extend(self.attempts_after(id, 0).await?);
         }
         in_order(&mut ended);
