@@ -98,7 +98,7 @@ fn register_database(registry: &mut Registry, figures: Option<&Figures>) {
     let states = Family::<ByState, Gauge>::default();
     // A series is there before its first endpoint, so that monitoring sees the step from 0 to 1.
     for state in HealthState::ALL.iter().map(|state| state.as_str()).chain(["disabled"]) {
-        states.get_or_create(&ByState { state: state.to_owned() });
+        states.get_or_create(&ByState { state: state.to_owned() }).set(0);
     }
     for (state, count) in endpoints {
         states.get_or_create(&ByState { state: state.clone() }).set(*count);
