@@ -59,6 +59,11 @@ impl Form {
         self.0.get(name).map_or("", |text| text.trim())
     }
 
+    /// The same; `None` when the form has no such member.
+    pub(crate) fn typed(&self, name: &str) -> Option<&str> {
+        self.0.contains_key(name).then(|| self.text(name))
+    }
+
     /// A text of several lines, as it was pasted: browsers send their ends as CR LF.
     pub(crate) fn lines(&self, name: &str) -> String {
         self.0.get(name).map_or_else(String::new, |text| text.replace("\r\n", "\n"))

@@ -12,4 +12,5 @@ mod late;
 mod live;
 mod pages;
 mod portal;
+mod refusals;
 mod sessions;

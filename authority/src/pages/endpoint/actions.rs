@@ -1,7 +1,9 @@
 //! Forms about one endpoint that both sites have: rotate and retire its secret, test it.
 
 use askama::Template;
-use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::endpoint::changes::{OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
+use authority_domain::error_code::ErrorCode;
+use authority_domain::refusal::Refusal;
 use axum::Router;
 use serde_json::{Value, json};
 
@@ -14,6 +16,11 @@ use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{member, read};
 use crate::pages::visit::{Outcome, Visit, done, submits};
+
+const HOUR_S: i64 = 60 * 60;
+
+/// How long both secrets sign, where nothing else was typed.
+pub(super) const OVERLAP_HOURS: i64 = OVERLAP_DEFAULT_S / HOUR_S;
 
 /// The one page that shows a secret: the answer to the form that made it.
 #[derive(Template)]
@@ -106,12 +113,24 @@ async fn rotated<W: KeepsEndpoints>(
     form: &Form,
     shown: &ShownEndpoint,
 ) -> Result<Answer, Refusal> {
-    let hours = form.text("overlap_hours");
-    let hours: i64 = hours.parse().ok().filter(|hours| (0..=720).contains(hours)).ok_or_else(|| {
-        Refusal::member("/overlap_hours", MemberCode::OutOfRange, "Must be a number from 0 to 720.")
-    })?;
-    let body = json!({ "overlap_seconds": hours * 3600, "force": form.text("force") == "yes" });
+    let body = json!({ "overlap_seconds": overlap_hours(form)? * HOUR_S, "force": forces(form) });
     let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id.clone()));
     let mutation = visit.mutation("endpoints.rotate_secret", form);
     visit.app.endpoint_rotate_secret(holder, mutation.with(body), id).await
+}
+
+/// The field is named as the page names it: nobody has typed the API's `overlap_seconds`.
+fn overlap_hours(form: &Form) -> Result<i64, Refusal> {
+    let most = OVERLAP_MAX_S / HOUR_S;
+    let typed = form.text("overlap_hours").parse().ok();
+    typed.filter(|hours| (0..=most).contains(hours)).ok_or_else(|| {
+        let detail =
+            format!("Hours in which the previous secret signs too: must be a number from 0 to {most}.");
+        Refusal::new(ErrorCode::ValidationFailed, detail)
+    })
+}
+
+/// Whether an overlap that is open is to be ended by the rotation.
+pub(super) fn forces(form: &Form) -> bool {
+    form.text("force") == "yes"
 }

@@ -100,6 +100,9 @@ pub(crate) struct Forms {
     pub(crate) overlap: bool,
     pub(crate) url: String,
     pub(crate) since: String,
+    pub(crate) overlap_hours: String,
+    /// The overlap that is open is to be ended.
+    pub(crate) force: bool,
 }
 
 /// The routes that both sites have.
@@ -117,10 +120,9 @@ fn route<W: Visitor>(form: &str) -> String {
     format!("{}/endpoints/{{endpoint}}/{form}", W::SITE.links.root)
 }
 
-/// What was typed, or otherwise what is so now.
+/// What was typed, also when it is nothing, or what is so now where that form was not sent.
 pub(crate) fn kept(typed: Option<&Form>, name: &str, now: impl ToString) -> String {
-    let typed = typed.map_or("", |form| form.text(name));
-    if typed.is_empty() { now.to_string() } else { typed.to_owned() }
+    typed.and_then(|form| form.typed(name)).map_or_else(|| now.to_string(), str::to_owned)
 }
 
 /// What both sites show of an endpoint; `deliveries` are its newest ones.
@@ -159,6 +161,8 @@ pub(crate) async fn view<W: KeepsEndpoints>(
             url: kept(typed, "url", &endpoint.url),
             since: kept(typed, "since", since),
         }),
+            overlap_hours: kept(typed, "overlap_hours", actions::OVERLAP_HOURS),
+            force: typed.is_some_and(actions::forces),
     })
 }
 
