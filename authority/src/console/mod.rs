@@ -19,6 +19,7 @@ mod merchants;
 mod order;
 mod overview;
 mod records;
+mod refund_form;
 mod search;
 mod sign_in;
 mod visit;

@@ -4,14 +4,13 @@
 use askama::Template;
 use authority_domain::id::{MerchantId, Named};
 use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::refusal::Refusal;
 use authority_domain::tenant::{Mode, Tenant};
 use axum::Router;
-use serde_json::Value;
 
-use super::links;
 use super::records::REFUNDS;
 use super::visit::{Outcome, Visit, done};
+use super::{links, refund_form};
 use crate::app::amount;
 use crate::app::console::stories::OrderStory;
 use crate::app::live::Watched;
@@ -20,7 +19,7 @@ use crate::http::rate_limit::Policy;
 use crate::pages::api_call::ApiCall;
 use crate::pages::event::Story;
 use crate::pages::filters;
-use crate::pages::form::{self, Form};
+use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, fact};
 use crate::pages::visit::{shows, submits};
@@ -62,29 +61,17 @@ async fn refund(mut visit: Visit, form: Form, named: Segments) -> Result<Outcome
     let (tenant, number) = parsed(&named)?;
     let story = visit.app.order_story(tenant.clone(), number.clone(), None).await?;
     let mutation = visit.mutation("refunds.request", &form);
-    let refunded = match refund_body(&form, &story.order.currency) {
+    let currency = &story.order.currency;
+    let refunded = match refund_form::body(&form, currency) {
         Ok(body) => visit.app.refund_request_for(mutation.with(body), Ok(tenant), Ok(number)).await,
         Err(refusal) => Err(refusal),
     };
     match refunded {
         Ok(_) => Ok(done(&links::order(&story.tenant, story.order.order_number.as_str()), "refunded")),
-        Err(refusal) => page(visit.refused(refusal), &named, Some(&form)).await,
+        Err(refusal) => {
+            page(visit.refused(refund_form::in_words(refusal, currency)), &named, Some(&form)).await
+        }
     }
-}
-
-/// The body of the API's request: an empty amount asks for all that is left.
-pub(super) fn refund_body(form: &Form, currency: &str) -> Result<Value, Refusal> {
-    let typed = form.text("amount");
-    let read = |typed: &str| {
-        amount::read(typed, currency).ok_or_else(|| {
-            let detail =
-                format!("Must be an amount of {currency} such as {}.", amount::plain(1250, currency));
-            Refusal::member("/amount", MemberCode::InvalidValue, detail)
-        })
-    };
-    let minor = if typed.is_empty() { None } else { Some(read(typed)?) };
-    let (amount, note) = (minor.map(Value::from), form.given("note"));
-    Ok(form::body([("reason", Some("other".into())), ("amount", amount), ("note", note)]))
 }
 
 fn parsed((merchant, mode, number): &Segments) -> Named<(Tenant, OrderNumber)> {

@@ -8,9 +8,8 @@ use authority_domain::refusal::Refusal;
 use axum::Router;
 use serde_json::Value;
 
-use super::links;
-use super::order::refund_body;
 use super::visit::{Outcome, Visit, done};
+use super::{links, refund_form};
 use crate::app::amount;
 use crate::app::console::stories::RecordStory;
 use crate::app::live::Watched;
@@ -56,15 +55,16 @@ pub(super) fn routes() -> Router<AppState> {
 async fn refund(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
     let RecordStory { record, .. } = visit.app.record_story(id.clone(), None).await?;
     let mutation = visit.mutation("payments.refund", &form);
-    let refunded = match refund_body(&form, &member(&record, "currency")) {
+    let currency = member(&record, "currency");
+    let refunded = match refund_form::body(&form, &currency) {
         Ok(body) => visit.app.refund_request_of_payment(mutation.with(body), PaymentId::named(&id)).await,
         Err(refusal) => Err(refusal),
     };
     match refunded {
         Ok(_) => Ok(done(&links::record("records", &id), "refunded")),
         Err(refusal) => {
-            page(visit.refused(refusal), &id, [form.text("amount").to_owned(), form.text("note").to_owned()])
-                .await
+            let typed = [form.text("amount").to_owned(), form.text("note").to_owned()];
+            page(visit.refused(refund_form::in_words(refusal, &currency)), &id, typed).await
         }
     }
 }

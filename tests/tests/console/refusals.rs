@@ -1,12 +1,17 @@
 //! A form that is refused keeps what was typed, and says what is wrong in the words and units of the form.
 
+use serde_json::json;
 use tests::authority::Database;
-use tests::merchant::{Endpoint, Merchant};
+use tests::merchant::{Endpoint, Merchant, text};
 use tests::on_both_databases;
 
 use crate::browser::Browser;
 
-on_both_databases!(a_rotation_keeps_how_the_old_secret_was_to_end, what_was_cleared_stays_cleared,);
+on_both_databases!(
+    a_rotation_keeps_how_the_old_secret_was_to_end,
+    what_was_cleared_stays_cleared,
+    a_refund_is_refused_in_the_units_of_the_form,
+);
 
 fn rotation_of(endpoint: &Endpoint) -> (String, String) {
     let page = format!("/console/endpoints/{}", endpoint.id);
@@ -62,4 +67,36 @@ async fn what_was_cleared_stays_cleared(database: Database) {
     assert!(refused.text().contains("name=\"url\" value=\"\""), "{}", refused.text());
     // What another form would send is as it was.
     assert!(refused.text().contains("name=\"overlap_hours\" inputmode=\"numeric\" value=\"24\""));
+}
+
+async fn a_refund_is_refused_in_the_units_of_the_form(database: Database) {
+    let (authority, merchant) = Merchant::on(database, "acme").await;
+    let number = merchant.paid_order().await;
+    let payments = merchant.api.get(&format!("/payments?order_number={number}")).await.expect(200);
+    let browser = Browser::signed_in(&authority).await;
+    for page in [
+        format!("/console/orders/{}/test/{number}", merchant.id),
+        format!("/console/records/{}", text(&payments["data"][0], "id")),
+    ] {
+        let action = format!("{page}/refund");
+        for (typed, said) in [
+            (
+                "53.01",
+                "<bdi>53.00 USD of the payment can be refunded.</bdi> <code>refund_amount_exceeded</code>",
+            ),
+            ("0", "<bdi>Must be from 0.01 to 9999999999.99 USD.</bdi>"),
+            ("10000000000", "<bdi>Must be from 0.01 to 9999999999.99 USD.</bdi>"),
+        ] {
+            let refused = browser.send(&page, &action, &[("amount", typed), ("note", "broken")]).await;
+            assert_eq!(refused.status, 422, "{}", refused.text());
+            for part in [said, &format!("value=\"{typed}\""), "value=\"broken\""] {
+                assert!(refused.text().contains(part), "{part}: {}", refused.text());
+            }
+        }
+    }
+    // The API speaks of minor units, as its requests do.
+    let much = json!({ "amount": 5_301, "reason": "other" });
+    let problem = merchant.api.post(&format!("/orders/{number}/refunds"), &much).await;
+    let problem = problem.refused(422, "refund_amount_exceeded");
+    assert_eq!(problem["detail"], "5300 of the payment can be refunded.");
 }
