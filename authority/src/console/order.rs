@@ -138,6 +138,7 @@ fn facts(story: &OrderStory) -> Vec<Fact> {
         fact("Customer reference", Cell::some(customer.and_then(|customer| customer.reference.clone()))),
         fact("External references", Cell::text(references.join(", "))),
         fact("Checkout", story.checkout.as_ref().map_or(Cell::Nothing, |checkout| links::id(&checkout.id))),
+        fact("Subscription", order.subscription_id.as_ref().map_or(Cell::Nothing, links::id)),
         fact("Placed", Cell::at(order.placed_at)),
         fact("Last change", Cell::at(order.updated_at)),
         fact("Note", Cell::some(order.fulfillment_note.clone())),

@@ -77,11 +77,10 @@ async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) 
     let path = links::record("records", id);
     let text = |name: &str| member(&record, name);
     let currency = text("currency");
-    let money = |name: &str| {
-        let minor = record.get(name).and_then(Value::as_i64);
-        Cell::some(minor.map(|minor| amount::written(minor, &currency)))
-    };
-    let number = text("order_number");
+    // A checkout has its amount in parts and their total.
+    let minor = record.get("amount").or_else(|| record.pointer("/amounts/total")).and_then(Value::as_i64);
+    // A subscription has made several orders, of which it names the newest.
+    let number = [text("order_number"), text("latest_order_number")].concat();
     let order =
         if number.is_empty() { Cell::Nothing } else { Cell::link(&number, links::order(&tenant, &number)) };
     let facts = vec![
@@ -89,7 +88,7 @@ async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) 
         fact("Merchant", links::id(&tenant.merchant_id)),
         fact("Mode", Cell::text(links::mode(tenant.livemode))),
         fact("Order", order),
-        fact("Amount", money("amount")),
+        fact("Amount", Cell::some(minor.map(|minor| amount::written(minor, &currency)))),
         fact("Created", time_of(&record, "created_at")),
         fact("Last change", time_of(&record, "updated_at")),
     ];

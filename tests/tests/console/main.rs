@@ -7,6 +7,7 @@ mod actions;
 mod browser;
 mod deleting;
 mod explain;
+mod finding;
 mod hostile;
 mod late;
 mod live;

@@ -111,8 +111,8 @@ impl App {
         }
         let Some(ShownRecord { tenant, record }) = self.record_find(text).await? else { return Ok(None) };
         let id = text.to_owned();
-        let number = record.get("order_number").or_else(|| record.get("latest_order_number"));
-        Ok(Some(match number.and_then(Value::as_str) {
+        // A subscription is no part of the newest of its orders, and has a page of its own.
+        Ok(Some(match record.get("order_number").and_then(Value::as_str) {
             Some(number) => Found::OfOrder { tenant, number: number.to_owned(), id, by: None },
             None => Found::Record { id, by: None },
         }))
