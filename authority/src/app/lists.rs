@@ -29,7 +29,7 @@ pub struct ListRequest {
 }
 
 /// One page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
     /// JSON texts.
     pub items: Vec<String>,

@@ -1,5 +1,7 @@
 //! The audit log: who did what, newest first.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use authority_domain::audit_log::Author;
 use authority_domain::list_filter::AuditFilter;
@@ -10,13 +12,14 @@ use url::form_urlencoded;
 
 use super::links;
 use super::visit::{Outcome, Visit};
+use crate::app::lists::List;
 use crate::http::entry::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, time_of};
 use crate::pages::visit::shows;
 
-pub(super) const PATH: &str = "/console/audit-log";
+const PATH: &str = "/console/audit-log";
 /// Longer than any id.
 const TEXT_MAX: usize = 255;
 
@@ -36,15 +39,7 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
-    let usable = |text: &str| text.len() <= TEXT_MAX && !text.contains('\0');
-    let asked =
-        |name: &str| Some(visit.asked(name)).filter(|text| usable(text)).unwrap_or_default().to_owned();
-    let (author, resource) = (asked("author"), asked("resource"));
-    let filter = AuditFilter {
-        author: Author::parse(&author),
-        resource_id: Some(resource.clone()).filter(|text| !text.is_empty()),
-        ..AuditFilter::default()
-    };
+    let (author, resource) = (visit.asked("author").to_owned(), visit.asked("resource").to_owned());
     let query = |cursor: &str| {
         form_urlencoded::Serializer::new(String::new())
             .append_pair("author", &author)
@@ -52,25 +47,54 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
             .append_pair("cursor", cursor)
             .finish()
     };
-    let found = visit.app.audit_log_list(&visit.list_request(&query("")), filter).await?;
+    let found = match filter(&author, &resource) {
+        Some(filter) => visit.app.audit_log_list(&visit.list_request(&query("")), filter).await?,
+        None => List::default(),
+    };
+    let names = visit.app.operator_key_names().await?;
     let row = |item: &String| {
         let entry: Value = serde_json::from_str(item).map_err(|_| Refusal::internal())?;
         let text = |name: &str| member(&entry, name);
         Ok(vec![
             time_of(&entry, "created_at"),
-            Cell::text(text("created_by")),
+            who(text("created_by"), &names),
             Cell::text(text("operation")),
             links::id(text("resource_id")),
             Cell::text(text("reason")),
             Cell::text(text("request_id")),
         ])
     };
+    let known = author.is_empty() || Author::parse(&author).is_some();
     let table = Table {
         caption: "Writes of operators, newest first",
         head: &["When", "Who", "What", "Record", "Why", "Request"],
         rows: found.items.iter().map(row).collect::<Result<_, Refusal>>()?,
-        empty: "There are none.",
+        empty: if known { "There are none." } else { "This is the id of no operator key or portal session." },
     };
     let next = found.next_cursor.map(|cursor| format!("{PATH}?{}", query(&cursor)));
     visit.page(&Page { shell: visit.shell.clone(), author, resource, table, next })
+}
+
+/// What is asked for; `None` when nothing can have such an author or id. The log of everybody under the name of one
+/// would be wrong.
+fn filter(author: &str, resource: &str) -> Option<AuditFilter> {
+    let usable = resource.len() <= TEXT_MAX && !resource.contains('\0');
+    let by = Author::parse(author);
+    let wanted = AuditFilter {
+        author: by.clone(),
+        resource_id: Some(resource.to_owned()).filter(|text| !text.is_empty()),
+        ..AuditFilter::default()
+    };
+    (usable && (author.is_empty() || by.is_some())).then_some(wanted)
+}
+
+/// The author with the name of its key, which leads to all that it wrote.
+fn who(id: String, names: &BTreeMap<String, String>) -> Cell {
+    let text = names.get(&id).map_or_else(|| id.clone(), |name| format!("{id} ({name})"));
+    Cell::link(text, of_author(&id))
+}
+
+/// What an author wrote.
+pub(super) fn of_author(id: &str) -> String {
+    format!("{PATH}?author={}", links::encoded(id))
 }

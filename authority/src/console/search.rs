@@ -5,7 +5,7 @@ use authority_domain::refusal::Refusal;
 use axum::Router;
 
 use super::alerts::PATH as ALERTS;
-use super::audit_log::PATH as AUDIT_LOG;
+use super::audit_log::of_author;
 use super::links;
 use super::visit::{Outcome, Visit};
 use crate::app::console::MatchedName;
@@ -67,9 +67,7 @@ fn place(found: &Found) -> (String, String, &'static str) {
         Found::Endpoint(id) => by_id("endpoints", id.as_str()),
         Found::Merchant(id) => by_id("merchants", id.as_str()),
         Found::Alert(status) => (String::new(), format!("{ALERTS}?status={status}"), "id"),
-        Found::Author(author) => {
-            (author.to_string(), format!("{AUDIT_LOG}?author={}", links::encoded(author.as_str())), "id")
-        }
+        Found::Author(author) => (author.to_string(), of_author(author.as_str()), "id"),
     }
 }
 

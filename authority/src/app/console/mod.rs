@@ -2,6 +2,7 @@
 //!
 //! Everything that a page changes goes through the use cases of the API, with an operator key as the author.
 
+mod authors;
 pub mod dev_link;
 pub mod explain;
 pub mod overview;

@@ -14,6 +14,7 @@ use authority_store::StoreError;
 use authority_store::tx::{MatchedName, NamedRecord, SideRecord};
 use serde_json::Value;
 
+use super::authors::is_known;
 use crate::app::App;
 
 /// Records of each kind of name.
@@ -139,7 +140,10 @@ impl App {
             Ok(match owner {
                 Some((tenant, Some(number))) => Some(Found::OfOrder { tenant, number, id, by: None }),
                 Some((tenant, None)) => Some(Found::Merchant(tenant.merchant_id)),
-                None => author.map(Found::Author),
+                None => match author {
+                    Some(author) if is_known(tx, &author).await? => Some(Found::Author(author)),
+                    _ => None,
+                },
             })
         })
         .await
