@@ -65,6 +65,10 @@ fn place(found: &Found) -> (String, String, &'static str) {
         Found::Event(id) => by_id("events", id.as_str()),
         Found::Delivery(id) => by_id("deliveries", id.as_str()),
         Found::Endpoint(id) => by_id("endpoints", id.as_str()),
+        Found::Recovery(endpoint, id) => {
+            let path = links::record("endpoints", endpoint.as_str());
+            (id.to_string(), format!("{path}?recovery={}", links::encoded(id.as_str())), "id")
+        }
         Found::Merchant(id) => by_id("merchants", id.as_str()),
         Found::Alert(status) => (String::new(), format!("{ALERTS}?status={status}"), "id"),
         Found::Author(author) => (author.to_string(), of_author(author.as_str()), "id"),

@@ -11,6 +11,7 @@ mod finding;
 mod hostile;
 mod late;
 mod live;
+mod missed;
 mod pages;
 mod portal;
 mod refusals;

@@ -47,6 +47,8 @@ pub enum Found {
     Delivery(DeliveryId),
     /// A webhook endpoint.
     Endpoint(EndpointId),
+    /// A recovery of an endpoint, which is shown there.
+    Recovery(EndpointId, RecoveryId),
     /// A merchant, or a record that is shown nowhere but beside it.
     Merchant(MerchantId),
     /// An alert.
@@ -104,8 +106,9 @@ impl App {
             return Ok(found.await?.map(Found::Delivery));
         }
         if let Some(id) = RecoveryId::parse(text) {
-            let found = self.read(async move |tx| tx.endpoint_of_recovery(&id).await);
-            return Ok(found.await?.map(Found::Endpoint));
+            let of = id.clone();
+            let endpoint = self.read(async move |tx| tx.endpoint_of_recovery(&of).await).await?;
+            return Ok(endpoint.map(|endpoint| Found::Recovery(endpoint, id)));
         }
         if let Some(found) = self.found_by_owner(text).await? {
             return Ok(Some(found));

@@ -100,6 +100,17 @@ impl App {
         Answer::record(200, &found.ok_or_else(RecoveryId::missing)?)
     }
 
+    /// The recoveries of an endpoint that run, newest first.
+    pub async fn recoveries_running_for(
+        &self,
+        holder: impl Into<Holder>,
+        endpoint: EndpointId,
+        limit: i64,
+    ) -> Result<Vec<Recovery>, Refusal> {
+        let tenant = holder.into().tenant;
+        Ok(self.read(async move |tx| tx.recoveries_running_for(&tenant, &endpoint, limit).await).await?)
+    }
+
     /// `POST /endpoint-recoveries/:id/cancel`. Deliveries that it has already created are still sent.
     pub async fn recovery_cancel(
         &self,

@@ -88,6 +88,8 @@ pub(crate) struct EndpointView {
     /// of its own.
     pub(crate) undelivered: Option<(Table, Option<String>)>,
     pub(crate) recovery: Option<recovery::Progress>,
+    /// Recoveries that run; `None` when none does.
+    pub(crate) recoveries: Option<Table>,
     /// The forms, when the visitor may send them.
     pub(crate) forms: Option<Forms>,
 }
@@ -98,11 +100,11 @@ pub(crate) struct Forms {
     pub(crate) enabled: bool,
     pub(crate) of_merchant: bool,
     pub(crate) overlap: bool,
-    pub(crate) url: String,
-    pub(crate) since: String,
     pub(crate) overlap_hours: String,
     /// The overlap that is open is to be ended.
     pub(crate) force: bool,
+    pub(crate) url: String,
+    pub(crate) since: String,
 }
 
 /// The routes that both sites have.
@@ -153,16 +155,17 @@ pub(crate) async fn view<W: KeepsEndpoints>(
         all_deliveries: format!("{}/deliveries?endpoint={}", links.root, encoded(endpoint.id.as_str())),
         undelivered: if of_merchant { Some(undelivered::newest(visit, shown, &newest).await?) } else { None },
         recovery: recovery::progress(visit, shown).await?,
+        recoveries: if of_merchant { recovery::running(visit, shown).await? } else { None },
         forms: (alive && visit.may(W::MANAGES)).then(|| Forms {
             version: endpoint.resource_version,
             enabled: endpoint.status == EndpointStatus::Enabled,
             of_merchant,
             overlap: endpoint.previous_secret_expires_at.is_some_and(|until| until > visit.now),
+            overlap_hours: kept(typed, "overlap_hours", actions::OVERLAP_HOURS),
+            force: typed.is_some_and(actions::forces),
             url: kept(typed, "url", &endpoint.url),
             since: kept(typed, "since", since),
         }),
-            overlap_hours: kept(typed, "overlap_hours", actions::OVERLAP_HOURS),
-            force: typed.is_some_and(actions::forces),
     })
 }
 

@@ -1,21 +1,21 @@
 //! Sending an endpoint what it missed: count first, then recover, then see how far it is.
 
 use askama::Template;
-use authority_domain::delivery::recovery::RecoveryStatus;
+use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::UndeliveredReason;
 use authority_domain::id::RecoveryId;
 use authority_domain::refusal::Refusal;
 use axum::Router;
 use serde_json::Value;
 
-use super::{KeepsEndpoints, ShownEndpoint, route};
+use super::{KeepsEndpoints, ROWS, ShownEndpoint, route};
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages::filters;
 use crate::pages::form::{self, Form};
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
-use crate::pages::view::{Cell, Fact, fact, member, read, time_of};
+use crate::pages::view::{Cell, Fact, Table, fact, member, read, time_of};
 use crate::pages::visit::{Outcome, Visit, done, submits};
 
 /// The result of a dry run.
@@ -98,10 +98,11 @@ async fn cancel<W: KeepsEndpoints>(
     form: Form,
     (id, recovery): (String, String),
 ) -> Result<Outcome, Refusal> {
-    let ShownEndpoint { owner, .. } = W::endpoint(&visit, &id).await?;
+    let shown = W::endpoint(&visit, &id).await?;
+    let named = RecoveryId::named(&recovery)?;
+    found(&visit, &shown, named.clone()).await?;
     let mutation = visit.mutation("recoveries.cancel", &form);
-    let named = RecoveryId::named(&recovery);
-    match visit.app.recovery_cancel(visit.who.holder(&owner), mutation, named).await {
+    match visit.app.recovery_cancel(visit.who.holder(&shown.owner), mutation, Ok(named)).await {
         Ok(_) => {
             let recovery = encoded(&recovery);
             let path = format!("{}?recovery={recovery}", W::SITE.links.record("endpoints", &id));
@@ -111,18 +112,28 @@ async fn cancel<W: KeepsEndpoints>(
     }
 }
 
+/// A recovery of this endpoint; one of another endpoint is not there.
+async fn found<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    shown: &ShownEndpoint,
+    id: RecoveryId,
+) -> Result<Value, Refusal> {
+    let answer = visit.app.recovery_get(visit.who.holder(&shown.owner), id).await?;
+    let found: Value = read(&answer.body)?;
+    if member(&found, "endpoint_id") != shown.endpoint.id.as_str() {
+        return Err(RecoveryId::missing());
+    }
+    Ok(found)
+}
+
 /// The recovery that the page was asked for, if it is one of this endpoint.
 pub(super) async fn progress<W: KeepsEndpoints>(
     visit: &Visit<W>,
     shown: &ShownEndpoint,
 ) -> Result<Option<Progress>, Refusal> {
     let Some(id) = RecoveryId::parse(visit.asked("recovery")) else { return Ok(None) };
-    let answer = visit.app.recovery_get(visit.who.holder(&shown.owner), id).await?;
-    let found: Value = read(&answer.body)?;
+    let found = found(visit, shown, id).await?;
     let text = |name: &str| member(&found, name);
-    if text("endpoint_id") != shown.endpoint.id.as_str() {
-        return Err(RecoveryId::missing());
-    }
     let number = |name: &str| found.get(name).and_then(Value::as_i64).unwrap_or(0);
     Ok(Some(Progress {
         id: text("id"),
@@ -137,6 +148,32 @@ pub(super) async fn progress<W: KeepsEndpoints>(
         ],
         enqueued: number("enqueued"),
         matched: number("matched"),
+    }))
+}
+
+/// The recoveries of an endpoint that run, so that whoever did not begin one finds it to watch or cancel it.
+pub(super) async fn running<W: KeepsEndpoints>(
+    visit: &Visit<W>,
+    shown: &ShownEndpoint,
+) -> Result<Option<Table>, Refusal> {
+    let (holder, id) = (visit.who.holder(&shown.owner), shown.endpoint.id.clone());
+    let path = W::SITE.links.record("endpoints", id.as_str());
+    let found = visit.app.recoveries_running_for(holder, id, i64::from(ROWS)).await?;
+    let row = |recovery: &Recovery| {
+        let id = recovery.id.as_str();
+        vec![
+            Cell::link(id, format!("{path}?recovery={}", encoded(id))),
+            Cell::at(recovery.since),
+            Cell::text(recovery.matched),
+            Cell::text(recovery.enqueued),
+            Cell::at(recovery.created_at),
+        ]
+    };
+    Ok((!found.is_empty()).then(|| Table {
+        caption: "Recoveries that run, newest first",
+        head: &["Recovery", "Since", "Events found", "Sent or waiting", "Begun"],
+        rows: found.iter().map(row).collect(),
+        empty: "",
     }))
 }
 

@@ -37,6 +37,10 @@ pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
 
 async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, Refusal> {
     let shown = W::endpoint(visit, id).await?;
+    // The platform's own endpoint has no stream of its own, of which something could be missing.
+    if shown.owner.is_operator() {
+        return Err(Refusal::not_found("page"));
+    }
     let request = visit.list_request(shown.endpoint.id.as_str());
     let (table, cursor) = newest(visit, &shown, &request).await?;
     let path = W::SITE.links.record("endpoints", shown.endpoint.id.as_str());

@@ -85,6 +85,20 @@ impl Tx {
         query.read_optional_as(&mut self.conn, |row| Ok(job(row)?.recovery)).await
     }
 
+    /// Up to `limit` recoveries of an endpoint that run, newest first. Only these have an index.
+    pub async fn recoveries_running_for(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        limit: i64,
+    ) -> Result<Vec<Recovery>> {
+        let mut query = Query::new(SELECT);
+        query.push("endpoint_id = ").push_bind(endpoint.as_str());
+        query.push(" AND status = 'running' AND ").push_tenant("", tenant);
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        query.read_as(&mut self.conn, |row| Ok(job(row)?.recovery)).await
+    }
+
     /// Stops a recovery; false when it had ended already.
     pub async fn recovery_cancel(
         &mut self,

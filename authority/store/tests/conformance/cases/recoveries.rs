@@ -145,12 +145,22 @@ pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
     let cancel = async |shop: &Shop, id: &RecoveryId| -> bool {
         ask!(shop.store.write, [shop, id], |tx| tx.recovery_cancel(&shop.tenant, &id, at(300))).unwrap()
     };
+    let run = async |shop: &Shop, limit: i64| -> Vec<RecoveryId> {
+        let found =
+            ask!(shop.store.read, [shop, id], |tx| tx.recoveries_running_for(&shop.tenant, &id, limit));
+        found.unwrap().into_iter().map(|recovery| recovery.id).collect()
+    };
     let stranger = Shop::new(&shop.store, "other").await;
+    for nobody in [&stranger, &shop.in_test_mode()] {
+        assert!(run(nobody, 9).await.is_empty());
+    }
+    assert_eq!(run(&shop, 9).await, std::slice::from_ref(&first.recovery.id), "of this endpoint alone");
     assert!(!cancel(&stranger, &first.recovery.id).await);
     assert!(cancel(&shop, &first.recovery.id).await);
     assert!(!cancel(&shop, &first.recovery.id).await);
     let step = found(&shop, &first, 9).await;
     assert_eq!(take(&shop, &step).await, None, "it has ended");
+    assert!(run(&shop, 9).await.is_empty());
     // Whoever switches an endpoint off ends its recoveries, and only those that run.
     let (second, third) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
     let seven = authority_domain::time::Timestamp::from_ms(7);

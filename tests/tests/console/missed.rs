@@ -1,0 +1,68 @@
+//! A recovery that runs is found, watched and cancelled at its own endpoint.
+
+use serde_json::{Value, json};
+use tests::authority::Database;
+use tests::merchant::{Endpoint, Merchant, text};
+use tests::on_both_databases;
+use tests::receiver::{Answer, Gate, Receiver};
+
+use crate::browser::Browser;
+use crate::portal::{ALL, entered};
+
+on_both_databases!(a_recovery_that_runs_is_found_at_its_endpoint, what_has_no_stream_misses_nothing);
+
+async fn begun(merchant: &Merchant, endpoint: &Endpoint) -> Value {
+    let path = format!("/webhook-endpoints/{}/recover", endpoint.id);
+    merchant.api.post(&path, &json!({ "since": "2020-01-01T00:00:00Z" })).await.expect(202)
+}
+
+/// The receiver holds what it gets, so that the recovery of many events goes on.
+async fn a_recovery_that_runs_is_found_at_its_endpoint(database: Database) {
+    let (authority, merchant) = Merchant::on(database, "acme").await;
+    let gate = Gate::closed();
+    let held = gate.clone();
+    let receiver = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
+    let other = merchant.endpoint(&receiver.url("/other"), &["*"]).await;
+    merchant.checkout().await;
+    authority.copy_event(&merchant.id, 2_500).await;
+    let recovery = text(&begun(&merchant, &endpoint).await, "id");
+    let operator = Browser::signed_in(&authority).await;
+    let visitor = entered(&merchant, ALL).await;
+    let at = |site: &str, endpoint: &Endpoint| format!("/{site}/endpoints/{}", endpoint.id);
+    let watched = |site: &str| format!("{}?recovery={recovery}", at(site, &endpoint));
+    let found = operator.get(&format!("/console/search?q={recovery}")).await;
+    assert_eq!((found.status, found.header("location")), (303, Some(watched("console").as_str())));
+    for (site, browser) in [("console", &operator), ("portal", &visitor)] {
+        let html = browser.page(&at(site, &endpoint)).await;
+        let link = format!("<a href=\"{}\"><bdi>{recovery}</bdi></a>", watched(site));
+        assert!(html.contains("It gets what it missed") && html.contains(&link), "{link}: {html}");
+        let html = browser.page(&at(site, &other)).await;
+        assert!(!html.contains("It gets what it missed") && !html.contains(&recovery), "{html}");
+        // Nor is it the other endpoint's to cancel.
+        let cancel = |endpoint: &Endpoint| format!("{}/recoveries/{recovery}/cancel", at(site, endpoint));
+        let form = browser.form(&watched(site), &cancel(&endpoint)).await;
+        let elsewhere = browser.send_again(&cancel(&other), &form, &[]).await;
+        assert_eq!(elsewhere.status, 404, "{}", elsewhere.text());
+    }
+    let running = merchant.api.get(&format!("/endpoint-recoveries/{recovery}")).await.expect(200);
+    assert_eq!(running["status"], "running");
+    let cancel = format!("{}/recoveries/{recovery}/cancel", at("portal", &endpoint));
+    let said = visitor.done(&watched("portal"), &cancel, &[]).await;
+    assert!(said.contains("The recovery was cancelled."), "{said}");
+    assert!(!operator.page(&at("console", &endpoint)).await.contains("It gets what it missed"));
+    gate.open();
+}
+
+/// The platform's own endpoint gets what everybody's do, and has no page of what it missed.
+async fn what_has_no_stream_misses_nothing(database: Database) {
+    let authority = tests::authority::Authority::on(database, &[]).await;
+    let sink = json!({ "url": "http://127.0.0.1:9/sink", "enabled_events": ["*"] });
+    let sink = text(&authority.operator().post("/sink", &sink).await.expect(201), "id");
+    let browser = Browser::signed_in(&authority).await;
+    let page = format!("/console/endpoints/{sink}");
+    assert!(!browser.page(&page).await.contains("has not arrived"));
+    let missed = browser.get(&format!("{page}/undelivered")).await;
+    assert_eq!(missed.status, 404, "{}", missed.text());
+    assert!(!missed.text().contains("Everything has arrived."), "{}", missed.text());
+}
