@@ -41,7 +41,7 @@ pub(crate) fn page<W: Visitor>(
     let links = &W::SITE.links;
     let mut facts = vec![
         fact("Status", Cell::state(delivery.status)),
-        fact("Event", links.id(&delivery.event_id)),
+        fact("Event", visit.who.link(delivery.event_id.as_str())),
         fact("Event type", Cell::text(&delivery.event_type)),
         fact("Endpoint", links.id(&delivery.endpoint_id)),
         fact("Made by", Cell::state(delivery.trigger)),

@@ -45,6 +45,7 @@ use self::links::Links;
 use self::shell::Place;
 use self::visit::Visit;
 use crate::app::live::Watched;
+use self::view::Cell;
 use crate::http::brand::Brand;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
@@ -110,6 +111,11 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
 
     /// Whether the visitor has any of these scopes.
     fn may(&self, any_of: &[Self::Scope]) -> bool;
+    /// An id that leads to its record, where the visitor may see that.
+    fn link(&self, id: &str) -> Cell {
+        Self::SITE.links.id(id)
+    }
+
 
     /// Refuses a visitor who has none of these scopes.
     ///

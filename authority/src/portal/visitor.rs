@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use authority_domain::audit_log::Author;
 use authority_domain::error_code::ErrorCode;
-use authority_domain::id::KeyId;
+use authority_domain::id::{EventId, KeyId};
 use authority_domain::merchant::scope::Scope;
 use authority_domain::refusal::Refusal;
 use axum::response::Response;
@@ -20,6 +20,7 @@ use crate::http::rate_limit::Policy;
 use crate::pages::answer::cookie;
 use crate::pages::links::mode;
 use crate::pages::shell::Place;
+use crate::pages::view::Cell;
 use crate::pages::{Presence, Site, Visitor};
 
 /// What pages of events need.
@@ -63,6 +64,11 @@ impl Visitor for PortalVisitor {
 
     fn check_scope(&self, any_of: &[Scope]) -> Result<(), Refusal> {
         self.caller.check_scope(any_of)
+    }
+
+    /// Endpoints and deliveries name events, which need a scope of their own.
+    fn link(&self, id: &str) -> Cell {
+        if EventId::parse(id).is_some() && !self.may(EVENTS) { Cell::text(id) } else { LINKS.id(id) }
     }
 
     fn author(&self) -> Author {

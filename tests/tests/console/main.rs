@@ -13,6 +13,7 @@ mod late;
 mod live;
 mod missed;
 mod pages;
+mod paths;
 mod portal;
 mod refusals;
 mod sessions;

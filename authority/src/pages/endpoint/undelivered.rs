@@ -68,7 +68,7 @@ pub(super) async fn newest<W: Visitor>(
         let reason = member(&event, "reason");
         let words = UndeliveredReason::parse(&reason).map_or(String::new(), recovery::words);
         Ok(vec![
-            W::SITE.links.id(member(&event, "event_id")),
+            visit.who.link(&member(&event, "event_id")),
             Cell::text(member(&event, "event_type")),
             Cell::text(words),
             time_of(&event, "created_at"),
