@@ -17,6 +17,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use http::StatusCode;
+use http::header::RETRY_AFTER;
 use url::form_urlencoded;
 
 use super::ROOT;
@@ -112,15 +113,25 @@ fn page(state: &AppState, to: &str, refusal: Option<Refusal>) -> Response {
         ErrorCode::InvalidApiKey => {
             Refusal { detail: "This is no operator key that works here.".to_owned(), ..refusal }
         }
+        ErrorCode::InsufficientScope => {
+            let detail =
+                "This operator key lacks the scope operator:read, which every page of the console needs.";
+            Refusal { detail: detail.to_owned(), ..refusal }
+        }
         _ => refusal,
     });
+    let retry_after = refusal.as_ref().and_then(|refusal| refusal.retry_after_s);
     let refused = refusal.map(Refused::from);
     let status = refused.as_ref().map_or(200, |refused| refused.status);
     let page = Page { shell: Bare::of::<SignedIn>(state), to: inside(to), refused };
-    match page.render() {
+    let mut response = match page.render() {
         Ok(page_text) => html(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), page_text.into()),
         Err(_) => html(StatusCode::INTERNAL_SERVER_ERROR, Default::default()),
+    };
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
     }
+    response
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use http::Uri;
 use http::request::Parts;
 
 use super::{links, sign_in};
-use crate::app::console::sessions::{Noted, SignedIn};
+use crate::app::console::sessions::{Noted, READS, SignedIn};
 use crate::app::live::Watched;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
@@ -28,7 +28,7 @@ impl Visitor for SignedIn {
     type Scope = OperatorScope;
 
     const SITE: &'static Site = &links::CONSOLE;
-    const READS: &'static [OperatorScope] = &[OperatorScope::OperatorRead];
+    const READS: &'static [OperatorScope] = READS;
     const MANAGES: &'static [OperatorScope] = &[OperatorScope::KeysWrite];
     const FOLLOWS: &'static [OperatorScope] = Self::READS;
 

@@ -11,6 +11,7 @@
 use authority_domain::audit_log::Author;
 use authority_domain::id::{KeyId, RequestId};
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
+use authority_domain::merchant::scope::OperatorScope;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
 use authority_store::shards::Turns;
@@ -24,6 +25,9 @@ use crate::app::session_secret::SessionSecret;
 /// Labels of what is derived from a session's secret.
 const STORED: &str = "authority console session";
 const FORMS: &str = "authority console forms";
+
+/// What every page of the console needs.
+pub const READS: &[OperatorScope] = &[OperatorScope::OperatorRead];
 
 /// How long a session lasts at most.
 const LIFE_MS: i64 = 12 * 60 * 60 * 1000;
@@ -58,7 +62,7 @@ impl App {
     /// Signs in with an operator key; what the cookie is to hold.
     ///
     /// # Errors
-    /// `invalid_api_key`.
+    /// `invalid_api_key`; `insufficient_scope` for a key that may see no page.
     pub async fn console_sign_in(
         &self,
         key: &ApiKey,
@@ -69,6 +73,8 @@ impl App {
         }
         // Not from the cache: a key that was revoked a moment ago begins no session.
         let operator = self.operator_key(key.hash()).await?;
+        // Its session would have no page, not even one with a way out.
+        operator.check_scope(READS)?;
         let secret = SessionSecret::generate(self.dice.as_ref());
         let now = self.now();
         let session = ConsoleSession {
