@@ -18,7 +18,7 @@ use crate::http::entry::AppState;
 use crate::pages::answer::{foreign_form, html, redirect_with, refused};
 use crate::pages::origin;
 use crate::pages::shell::Bare;
-use crate::pages::visit::{nowhere, request_id_of};
+use crate::pages::visit::{Names, nowhere, request_id_of};
 
 #[derive(Template)]
 #[template(path = "dev_link.html")]
@@ -31,7 +31,8 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new().route("/console/open/{link}", get(look).post(open))
 }
 
-async fn look(State(state): State<AppState>, Path(link): Path<String>, request: Request) -> Response {
+async fn look(State(state): State<AppState>, link: Names<String>, request: Request) -> Response {
+    let link = link.map_or_else(|_| String::new(), |Path(link)| link);
     if !state.app.console_link_works(&link) {
         return nowhere::<SignedIn>(State(state), request).await;
     }
@@ -41,7 +42,8 @@ async fn look(State(state): State<AppState>, Path(link): Path<String>, request: 
     }
 }
 
-async fn open(State(state): State<AppState>, Path(link): Path<String>, request: Request) -> Response {
+async fn open(State(state): State<AppState>, link: Names<String>, request: Request) -> Response {
+    let link = link.map_or_else(|_| String::new(), |Path(link)| link);
     if !state.app.console_link_works(&link) {
         return nowhere::<SignedIn>(State(state), request).await;
     }

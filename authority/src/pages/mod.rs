@@ -23,6 +23,7 @@ pub(crate) mod headers;
 pub(crate) mod links;
 pub(crate) mod live;
 pub(crate) mod origin;
+mod presence;
 pub(crate) mod problem;
 pub(crate) mod shell;
 pub(crate) mod view;
@@ -42,10 +43,11 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 
 use self::links::Links;
+pub(crate) use self::presence::Presence;
 use self::shell::Place;
+use self::view::Cell;
 use self::visit::Visit;
 use crate::app::live::Watched;
-use self::view::Cell;
 use crate::http::brand::Brand;
 use crate::http::entry::AppState;
 use crate::http::rate_limit::Policy;
@@ -61,15 +63,6 @@ pub(crate) struct Site {
     pub(crate) search: bool,
     /// Below `/v1`, the API that its visitors have.
     pub(crate) api: &'static str,
-}
-
-/// Who asks: the person, or the page by itself, which is no use of a session and never keeps it from ending.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Presence {
-    /// The person.
-    Person,
-    /// The page.
-    Script,
 }
 
 /// Somebody with a session of a site.
@@ -111,17 +104,17 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
 
     /// Whether the visitor has any of these scopes.
     fn may(&self, any_of: &[Self::Scope]) -> bool;
-    /// An id that leads to its record, where the visitor may see that.
-    fn link(&self, id: &str) -> Cell {
-        Self::SITE.links.id(id)
-    }
-
 
     /// Refuses a visitor who has none of these scopes.
     ///
     /// # Errors
     /// `insufficient_scope`.
     fn check_scope(&self, any_of: &[Self::Scope]) -> Result<(), Refusal>;
+
+    /// An id that leads to its record, where the visitor may see that.
+    fn link(&self, id: &str) -> Cell {
+        Self::SITE.links.id(id)
+    }
 
     /// The author of what the visitor writes.
     fn author(&self) -> Author;
@@ -158,6 +151,7 @@ pub(crate) fn site<W: Visitor>(pages: Router<AppState>) -> Router<AppState> {
     pages
         .merge(live::routes::<W>())
         .route(&format!("{root}/style.css"), get(style))
+        .route(&format!("{root}/"), get(async || answer::redirect(root)))
         .route(&format!("{root}/{{*rest}}"), get(visit::nowhere::<W>))
         .method_not_allowed_fallback(visit::wrong_method::<W>)
         .layer(map_response(headers::add))

@@ -8,6 +8,7 @@ use authority_domain::event::cause::TraceParent;
 use authority_domain::id::RequestId;
 use authority_domain::refusal::Refusal;
 use authority_domain::time::Timestamp;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
@@ -21,8 +22,9 @@ use url::form_urlencoded;
 use super::answer::{foreign_form, html, redirect, refused};
 use super::form::{self, Form};
 use super::live::Live;
+use super::presence::{Presence, follows};
 use super::shell::{Refused, Shell};
-use super::{Presence, Visitor, origin};
+use super::{Visitor, origin};
 use crate::app::lists::ListRequest;
 use crate::app::live::Watched;
 use crate::app::{App, IfMatch, Mutation};
@@ -68,7 +70,7 @@ where
 {
     let (parts, _) = request.into_parts();
     let id = request_id_of(&parts);
-    match enter::<W>(&state, &parts, W::READS, Policy::Read, presence(&parts)).await {
+    match enter::<W>(&state, &parts, W::READS, Policy::Read, Presence::of(&parts)).await {
         Ok(visit) => {
             let who = visit.who.clone();
             let outcome = match state.pages.turn(who.client()).await {
@@ -113,6 +115,9 @@ where
     answered(&state, act(visit, form).await, &who, true, &id)
 }
 
+/// The names in a path; an error where they cannot be read, so that nothing has such a path.
+pub(crate) type Names<N> = Result<Path<N>, PathRejection>;
+
 /// A page, for the router: what `act` makes of a visit and the names in the path.
 pub(crate) fn shows<W, N, F, Fut>(act: F) -> MethodRouter<AppState>
 where
@@ -121,8 +126,9 @@ where
     F: Fn(Visit<W>, N) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
 {
-    get(move |State(state): State<AppState>, Path(names): Path<N>, request: Request| {
-        show(state, request, move |visit| act(visit, names))
+    get(async move |State(state): State<AppState>, names: Names<N>, request: Request| match names {
+        Ok(Path(names)) => show(state, request, move |visit| act(visit, names)).await,
+        Err(_) => nowhere::<W>(State(state), request).await,
     })
 }
 
@@ -138,8 +144,11 @@ where
     F: Fn(Visit<W>, Form, N) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
 {
-    post(async move |State(state): State<AppState>, Path(names): Path<N>, request: Request| {
-        submit(state, request, scopes, policy, move |visit, form| act(visit, form, names)).await
+    post(async move |State(state): State<AppState>, names: Names<N>, request: Request| match names {
+        Ok(Path(names)) => {
+            submit(state, request, scopes, policy, move |visit, form| act(visit, form, names)).await
+        }
+        Err(_) => nowhere::<W>(State(state), request).await,
     })
 }
 
@@ -153,19 +162,6 @@ pub(crate) async fn wrong_method<W: Visitor>(State(state): State<AppState>, requ
     let (parts, _) = request.into_parts();
     let refusal = Refusal::new(ErrorCode::MethodNotAllowed, "This page does not take this method.");
     refused::<W>(&state, &refusal, &request_id_of(&parts))
-}
-
-/// Whether the page asks by itself: its script says so, and a page that loads itself again has a query of its own.
-fn presence(parts: &Parts) -> Presence {
-    let by_script = parts.headers.contains_key("x-requested-with");
-    if by_script || follows(parts) { Presence::Script } else { Presence::Person }
-}
-
-/// Whether the visitor asked for a page that loads itself again.
-fn follows(parts: &Parts) -> bool {
-    let query = parts.uri.query().unwrap_or_default();
-    parts.method.is_safe()
-        && form_urlencoded::parse(query.as_bytes()).any(|pair| pair == ("follow".into(), "yes".into()))
 }
 
 /// The session, if it may do this; otherwise the answer.

@@ -31,7 +31,7 @@ use crate::http::rate_limit::Policy;
 use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
 use crate::pages::origin;
 use crate::pages::shell::Bare;
-use crate::pages::visit::{request_id_of, submit};
+use crate::pages::visit::{Names, request_id_of, submit};
 
 /// The cookie of a session.
 pub(super) const COOKIE: &str = "portal_session";
@@ -63,7 +63,8 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/portal/sign-out", post(sign_out))
 }
 
-async fn look(State(state): State<AppState>, Path(link): Path<String>, request: Request) -> Response {
+async fn look(State(state): State<AppState>, link: Names<String>, request: Request) -> Response {
+    let link = link.map_or_else(|_| String::new(), |Path(link)| link);
     let (parts, _) = request.into_parts();
     match state.app.portal_link_works(&link).await {
         Ok(true) => page(StatusCode::OK, &LinkPage { shell: Bare::of::<PortalVisitor>(&state) }),
@@ -72,7 +73,8 @@ async fn look(State(state): State<AppState>, Path(link): Path<String>, request: 
     }
 }
 
-async fn open(State(state): State<AppState>, Path(link): Path<String>, request: Request) -> Response {
+async fn open(State(state): State<AppState>, link: Names<String>, request: Request) -> Response {
+    let link = link.map_or_else(|_| String::new(), |Path(link)| link);
     let (parts, _) = request.into_parts();
     let id = request_id_of(&parts);
     if !origin::is_ours(&parts.headers) {
