@@ -1,9 +1,9 @@
 //! What runs beside the listeners and the dispatcher: rounds that are repeated until the service stops.
 //!
 //! [`Tasks`] starts each under its name, and waits for all of them when the service stops; a panic in one ends the
-//! process ([`authority_store::supervisor`]). Each repeats its round while `goes_on` says so. What a round leaves undone
-//! is in the database: the next round, the next start or another instance finds it there. Deliberately absent: the
-//! dispatcher's own loops, which wait for more than time.
+//! process ([`authority_store::supervisor`]). Each repeats its round while `goes_on` says so. What a round leaves
+//! undone is in the database: the next round, the next start or another instance finds it there. Deliberately absent:
+//! the dispatcher's own loops, which wait for more than time.
 
 mod endpoint_upkeep;
 pub mod housekeeping;

@@ -3,8 +3,8 @@
 //!
 //! `check` reads the same variables as `serve` and refuses what it refuses, with the same line and exit code 2. Without
 //! `check`, a value is printed as it was found, right or wrong; only what cannot be read at all is refused. Secrets are
-//! shown as `set`. A variable that nothing reads is named on standard error; `serve` only warns of it, too. The database
-//! is not opened: whether it answers is a question for `authority doctor`.
+//! shown as `set`. A variable that nothing reads is named on standard error; `serve` only warns of it, too. The
+//! database is not opened: whether it answers is a question for `authority doctor`.
 
 use super::manage::table;
 use super::{Exit, Failure, Process, args};

@@ -47,7 +47,7 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
                 () = signals.next() => break,
                 task = service.supervisor().panicked() => return Err(panicked(task)),
                 _ = hangups.recv() => tokio::select! {
-                    // Nothing has changed until everything was read, so a signal can end it while the database is silent.
+                    // Nothing has changed until all was read: a signal can end it while the database is silent.
                     () = signals.next() => break,
                     () = reload.run(&service) => {}
                 },

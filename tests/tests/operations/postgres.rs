@@ -13,7 +13,7 @@ use serde_json::json;
 use tests::authority::{Authority, KEK};
 use tests::database_proxy::DatabaseProxy;
 use tests::eventually::eventually;
-use tests::merchant::{Merchant, checkout_body, text};
+use tests::merchant::{ConsoleUrls as _, Merchant, checkout_body, text};
 use tests::receiver::Receiver;
 
 /// The same merchant, asked through another instance.

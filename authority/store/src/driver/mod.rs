@@ -151,8 +151,8 @@ impl Connection {
         }
     }
 
-    /// Returns the connection to its pool. The pool asks the server first whether it still answers, and waits for that as
-    /// long as it takes, with one connection less; so this waits for it, and not for ever.
+    /// Returns the connection to its pool. The pool asks the server first whether it still answers, and waits for that
+    /// as long as it takes, with one connection less; so this waits for it, and not for ever.
     pub(crate) fn give_back(self) {
         if let Self::Postgres(Held::Pooled(mut conn), _) = self {
             tokio::spawn(timeout(RETURN_WAIT, conn.return_to_pool()));

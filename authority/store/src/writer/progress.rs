@@ -2,8 +2,8 @@
 //!
 //! After the commit each is answered with its result, except those whose rows the database refused. A transaction that
 //! was lost before its commit has written nothing: where others write, its jobs run again. In both cases a job is
-//! repeated [`REPEATS_MAX`] times at most, and not later than [`REPEATED_WITHIN`]: what takes so long (a lock that somebody
-//! holds, a server that does not answer) will take as long once more, while its caller waits.
+//! repeated [`REPEATS_MAX`] times at most, and not later than [`REPEATED_WITHIN`]: what takes so long (a lock that
+//! somebody holds, a server that does not answer) will take as long once more, while its caller waits.
 
 use std::time::Duration;
 
