@@ -2,6 +2,7 @@
 
 use http::Method;
 use tests::authority::Authority;
+use tests::database_proxy::DatabaseProxy;
 use tests::merchant::{Merchant, checkout_body};
 use tests::receiver::{Answer, Gate, Receiver};
 
@@ -165,4 +166,16 @@ async fn a_log_that_takes_no_line_stops_nothing() {
     assert_eq!(counts, [12, 3], "four attempts of each, and one");
     authority.ask_to_stop();
     assert_eq!(authority.ended().await.code(), Some(0));
+}
+
+/// The stop waits for the database as long as for any answer, and a reload that has begun to read does not hold it up.
+#[tokio::test]
+async fn a_stop_ends_although_the_database_is_silent() {
+    let proxy = DatabaseProxy::start(&postgres_cluster::database().await);
+    let mut authority = Authority::start(&[("AUTHORITY_DATABASE_URL", proxy.url())]).await;
+    let merchant = Merchant::create(&authority, "stopping").await;
+    merchant.checkout().await;
+    proxy.stall();
+    authority.ask_to_reload();
+    authority.terminate().await;
 }

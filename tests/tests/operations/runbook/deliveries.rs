@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::eventually::eventually;
@@ -117,14 +116,10 @@ async fn a_disabled_endpoint_is_enabled_and_catches_up(database: Database) {
     let shop = Shop::answering(&authority, 410).await;
     shop.merchant.checkout().await;
     authority.nothing_pending().await;
-    let listed = shop
-        .merchant
-        .api
-        .call(Method::GET, &section.request("GET /webhook-endpoints", &[]))
-        .send()
-        .await
-        .expect(200);
-    assert_eq!(listed["data"][0][section.code("disabled_reason")], "gone");
+    let of_whom = ["--merchant", &shop.merchant.id, "--mode", "test"];
+    let listed = section.runs(&authority, "authority endpoint list --json", &of_whom).await;
+    let endpoint: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(endpoint[section.code("disabled_reason")], "gone");
     shop.answers.store(200, Ordering::SeqCst);
     let enabled = section.runs(&authority, "authority endpoint enable", &["--id", &shop.endpoint.id]).await;
     assert!(enabled.status.success(), "{}", said(&enabled));

@@ -101,7 +101,7 @@ async fn open_sockets_are_counted() {
     receiver.until("five deliveries in flight", |arrivals| arrivals.all.len() == 5).await;
     // And two listeners.
     assert!(sockets().await >= 7);
-    section.code("LimitNOFILE=4096");
+    section.code("LimitNOFILE=65536");
     gate.open();
     authority.nothing_pending().await;
 }
