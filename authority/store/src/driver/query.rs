@@ -115,7 +115,7 @@ impl<'q> Query<'q> {
         self
     }
 
-    /// Adds that what stands before is one of these, which nothing is where there are none.
+    /// Adds ` IN (…)` with these values. Where there are none, it is true of no row.
     pub(crate) fn push_among<V: Into<Value<'q>>>(
         &mut self,
         values: impl IntoIterator<Item = V>,
