@@ -70,7 +70,7 @@ fn place(found: &Found) -> (String, String, &'static str) {
             (id.to_string(), format!("{path}?recovery={}", links::encoded(id.as_str())), "id")
         }
         Found::Merchant(id) => by_id("merchants", id.as_str()),
-        Found::Alert(status) => (String::new(), format!("{ALERTS}?status={status}"), "id"),
+        Found::Alert(status) => ("alert".to_owned(), format!("{ALERTS}?status={status}"), "id"),
         Found::Author(author) => (author.to_string(), of_author(author.as_str()), "id"),
     }
 }

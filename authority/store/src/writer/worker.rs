@@ -152,8 +152,8 @@ impl Worker {
     }
 
     async fn run_together(&mut self, mut jobs: VecDeque<Counted>, progress: &mut Progress) {
-        let begun = now();
-        jobs.iter_mut().for_each(|job| job.first_run = job.first_run.or(Some(begun)));
+        let this_run = Some(now());
+        jobs.iter_mut().for_each(|job| job.first_run = job.first_run.or(this_run));
         // Jobs without a prefetch go first. Most of them write outcomes, which frees capacity; and they clear the
         // transaction's cache.
         let (unknown, mut known): (Vec<_>, Vec<_>) =
