@@ -5,9 +5,10 @@
 //! are taken, a waiting connection is evicted (`connections`), so that idle peers, and those that announce bodies and
 //! do not send them, never keep others out. A connection whose request has arrived whole is never closed for others.
 //!
-//! When told to stop, the server stops accepting, lets requests in flight finish, and closes the rest after a
-//! grace period. Deliberately absent: `axum::serve`, which holds stalled connections for ever; HTTP/2 and TLS,
-//! which belong to the proxy in front; and every rule about the content of a request (see [`super::answer`]).
+//! When told to stop, the server accepts what waits in the system's queue and nothing after it, answers what peers
+//! had sent by then, lets requests in flight finish, and closes the rest after a grace period. Deliberately absent:
+//! `axum::serve`, which holds stalled connections for ever; HTTP/2 and TLS, which belong to the proxy in front; and
+//! every rule about the content of a request (see [`super::answer`]).
 
 mod connections;
 mod defect;
@@ -47,6 +48,9 @@ pub use self::request_body::BodyTimeout;
 const READ_BUFFER_BYTES: usize = 64 * 1024;
 /// Pause after the system refused a connection for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
+/// How long connections without a request stay open when the server stops. What their peers sent before they could know
+/// arrives within half a round trip, and is answered.
+const LAST_REQUEST_WAIT: Duration = Duration::from_millis(250);
 
 /// What a peer may hold, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +104,8 @@ pub struct Stopped {
     pub cut_off: usize,
 }
 
+type Accepted = (TcpStream, SocketAddr);
+
 /// The phases of the server's shutdown, as connections see them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -120,20 +126,31 @@ pub async fn serve(
 ) -> Stopped {
     let connections = Arc::new(Connections::new(limits.max_connections));
     let (phase, phase_seen) = watch::channel(Phase::Serving);
+    let begin = |(stream, peer), slot| {
+        let (router, connections, phase) = (router.clone(), connections.clone(), phase_seen.clone());
+        tokio::spawn(Connection { peer, slot, limits, router, connections, phase }.run(stream));
+    };
     tokio::pin!(stop);
-    loop {
+    let without_slot = loop {
         let accepted = tokio::select! {
-            () = &mut stop => break,
+            () = &mut stop => break None,
             accepted = accept(&listener, &connections) => accepted,
         };
-        let Some((stream, peer, slot)) = accepted else { continue };
-        let connection =
-            Connection { peer, slot, limits, router: router.clone(), connections: connections.clone() };
-        tokio::spawn(connection.run(stream, phase_seen.clone()));
-    }
-    drop(listener);
+        let Some(accepted) = accepted else { continue };
+        tokio::select! {
+            () = &mut stop => break Some(accepted),
+            slot = connections.enter() => begin(accepted, slot),
+        }
+    };
     phase.send_replace(Phase::Stopping);
-    if tokio::time::timeout(limits.stop_grace, connections.emptied()).await.is_ok() {
+    let queued = queued(listener);
+    let ended = async {
+        for accepted in without_slot.into_iter().chain(queued) {
+            begin(accepted, connections.enter_when_free().await);
+        }
+        connections.emptied().await;
+    };
+    if tokio::time::timeout(limits.stop_grace, ended).await.is_ok() {
         return Stopped { cut_off: 0 };
     }
     let cut_off = connections.count();
@@ -142,20 +159,33 @@ pub async fn serve(
     Stopped { cut_off }
 }
 
-/// Waits for a slot, then for a connection. `None` when the peer is gone again or the system is out of
-/// descriptors.
-async fn accept(
-    listener: &TcpListener,
-    connections: &Arc<Connections>,
-) -> Option<(TcpStream, SocketAddr, Arc<Slot>)> {
+/// Waits for a connection. `None` when the peer is gone again or the system is out of descriptors.
+async fn accept(listener: &TcpListener, connections: &Connections) -> Option<Accepted> {
     match listener.accept().await {
-        Ok((stream, peer)) => Some((stream, peer, connections.enter().await)),
+        Ok(accepted) => Some(accepted),
         Err(error) if is_of_one_connection(&error) => None,
         Err(error) => {
             tracing::warn!(%error, "cannot accept a connection; the longest waiting one gives way");
             connections.evict_one();
             tokio::time::sleep(ACCEPT_PAUSE).await;
             None
+        }
+    }
+}
+
+/// The connections that wait in the system's queue: it resets them when the listener is closed, whatever they have
+/// sent. Asked of the system itself, as the runtime may not have heard of all of them.
+fn queued(listener: TcpListener) -> Vec<Accepted> {
+    let mut queued = Vec::new();
+    let Ok(listener) = listener.into_std() else { return queued };
+    loop {
+        match listener.accept() {
+            Ok((stream, peer)) => {
+                let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+                queued.extend(stream.ok().map(|stream| (stream, peer)));
+            }
+            Err(error) if is_of_one_connection(&error) => {}
+            Err(_) => return queued,
         }
     }
 }
@@ -175,10 +205,11 @@ struct Connection {
     limits: Limits,
     router: Router,
     connections: Arc<Connections>,
+    phase: watch::Receiver<Phase>,
 }
 
 impl Connection {
-    async fn run(self, stream: TcpStream, mut phase: watch::Receiver<Phase>) {
+    async fn run(self, stream: TcpStream) {
         let _place = self.connections.place(&self.slot);
         // Answers are written whole; delaying small writes only adds latency.
         if let Err(error) = stream.set_nodelay(true) {
@@ -194,10 +225,16 @@ impl Connection {
             .header_read_timeout(self.limits.idle_timeout)
             .max_buf_size(READ_BUFFER_BYTES);
         let serving = builder.serve_connection(TokioIo::new(stream), service);
-        tokio::pin!(serving);
+        let last_request = async {
+            self.reaches(|phase| phase != Phase::Serving).await;
+            tokio::time::sleep(LAST_REQUEST_WAIT).await;
+        };
+        tokio::pin!(serving, last_request);
         let mut stopping = false;
         loop {
             tokio::select! {
+                // Serving first: what has arrived is read before the connection is told to end.
+                biased;
                 ended = serving.as_mut() => {
                     if let Err(error) = ended {
                         // Deadlines, resets, and requests that hyper refused: caused by the peer.
@@ -206,16 +243,19 @@ impl Connection {
                     return;
                 }
                 () = self.slot.evicted() => return,
-                changed = phase.wait_for(|phase| *phase == Phase::Over || (*phase == Phase::Stopping && !stopping)) => {
-                    // The sender was dropped with the server's future.
-                    if changed.is_err() || stopping || changed.is_ok_and(|phase| *phase == Phase::Over) {
-                        return;
-                    }
+                () = self.reaches(|phase| phase == Phase::Over) => return,
+                () = &mut last_request, if !stopping => {
                     stopping = true;
                     serving.as_mut().graceful_shutdown();
                 }
             }
         }
+    }
+
+    /// Waits for a phase of the server. Its future may be dropped instead: then all is over.
+    async fn reaches(&self, awaited: impl Fn(Phase) -> bool) {
+        let mut phase = self.phase.clone();
+        let _gone = phase.wait_for(|phase| awaited(*phase)).await;
     }
 
     async fn answer(&self, request: hyper::Request<Incoming>) -> Result<Response<ResponseBody>, Evicted> {
@@ -231,9 +271,12 @@ impl Connection {
             Ok(response) => response,
             Err(never) => never_fails(never),
         };
-        if !body_state.is_finished() {
+        let left = !body_state.is_finished();
+        if left {
             // The rest of the body could be mistaken for the next request's head.
             self.slot.leave_body();
+        }
+        if left || *self.phase.borrow() != Phase::Serving {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         self.slot.note_answer();

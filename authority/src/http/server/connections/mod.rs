@@ -87,9 +87,22 @@ impl Connections {
 
     /// Takes a slot, evicting a waiting connection when none is free; waits while all of them serve.
     pub(super) async fn enter(&self) -> Arc<Slot> {
+        self.enter_when(|| self.has_room() || self.evict_one()).await
+    }
+
+    /// Takes a slot when one is free.
+    pub(super) async fn enter_when_free(&self) -> Arc<Slot> {
+        self.enter_when(|| self.has_room()).await
+    }
+
+    fn has_room(&self) -> bool {
+        self.lock().len() < self.limit
+    }
+
+    async fn enter_when(&self, may_enter: impl Fn() -> bool) -> Arc<Slot> {
         loop {
             let changed = self.changed.notified();
-            if self.lock().len() < self.limit || self.evict_one() {
+            if may_enter() {
                 break;
             }
             changed.await;

@@ -1,5 +1,7 @@
 //! Which connections are kept, which give way, and what a shutdown waits for.
 
+use std::io::Write as _;
+
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -106,6 +108,54 @@ async fn a_graceful_stop_finishes_what_is_in_flight_and_nothing_else() {
     let answer = to_end(&mut busy).await;
     assert!(answer.ends_with("waited") && answer.contains("connection: close"), "{answer}");
     assert_eq!(to_end(&mut silent).await, "");
+    assert_eq!(stopped.await.unwrap(), Stopped { cut_off: 0 });
+}
+
+#[tokio::test]
+async fn what_was_sent_before_a_stop_is_answered() {
+    let server = start(Limits::default()).await;
+    let request = b"GET /ok HTTP/1.1\r\nhost: a\r\n\r\n";
+    let mut peers = Vec::new();
+    for _ in 0..16 {
+        let mut resting = server.connect().await;
+        ok(&mut resting).await;
+        peers.push(resting);
+    }
+    // From here to the stop the server's tasks, which share this thread, do not run: half of the requests wait on
+    // connections that it has, half on connections that the system has accepted for it.
+    for resting in &peers {
+        assert_eq!(resting.try_write(request).unwrap(), request.len());
+    }
+    for _ in 0..16 {
+        let mut queued = std::net::TcpStream::connect(server.address).unwrap();
+        queued.write_all(request).unwrap();
+        queued.set_nonblocking(true).unwrap();
+        peers.push(TcpStream::from_std(queued).unwrap());
+    }
+    let stopped = tokio::spawn(server.stop());
+    for peer in &mut peers {
+        let answer = to_end(peer).await;
+        assert!(answer.ends_with("\r\n\r\nok") && answer.contains("connection: close"), "{answer}");
+    }
+    assert_eq!(stopped.await.unwrap(), Stopped { cut_off: 0 });
+}
+
+#[tokio::test]
+async fn who_waits_for_a_slot_when_the_server_stops_still_gets_one() {
+    let server = start(Limits { max_connections: 1, ..Limits::default() }).await;
+    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    server.reached.notified().await;
+    let mut waiting = Vec::new();
+    for _ in 0..3 {
+        waiting.push(server.sent("GET /ok HTTP/1.1\r\nhost: a\r\n\r\n").await);
+    }
+    let release = server.release.clone();
+    let stopped = tokio::spawn(server.stop());
+    release.notify_one();
+    assert!(to_end(&mut busy).await.ends_with("waited"));
+    for stream in &mut waiting {
+        assert!(to_end(stream).await.ends_with("ok"));
+    }
     assert_eq!(stopped.await.unwrap(), Stopped { cut_off: 0 });
 }
 
