@@ -11,8 +11,9 @@ use std::time::Duration;
 /// How long a test waits for anything. Far above what is needed: it only bounds a test that would fail anyway.
 pub const DEADLINE: Duration = Duration::from_secs(120);
 
-/// How often a condition is looked at.
-const INTERVAL: Duration = Duration::from_millis(20);
+/// The pause after the first look, and the longest one: each is half as long again as the one before. What comes soon
+/// is seen soon, and what takes long does not keep a processor busy with questions.
+const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
 
 /// Asks until there is an answer. `what` names it in the failure.
 ///
@@ -20,12 +21,15 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// When there is none within [`DEADLINE`].
 pub async fn eventually<T>(what: impl Display, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
     let asking = async {
-        let mut ticks = tokio::time::interval(INTERVAL);
+        let [mut pause, longest] = PAUSES;
+        let mut ticks = tokio::time::interval(longest);
         loop {
             ticks.tick().await;
             if let Some(answer) = ask().await {
                 return answer;
             }
+            ticks.reset_after(pause);
+            pause = (pause * 3 / 2).min(longest);
         }
     };
     within(what, asking).await

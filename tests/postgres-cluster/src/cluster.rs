@@ -146,7 +146,8 @@ impl Cluster {
         // A test program opens a database for every test, each with its readers.
         let flushes = match self.durability {
             Durability::On => "",
-            Durability::Off => "-c fsync=off -c full_page_writes=off",
+            // Nor does anybody vacuum: the launcher would look into each of the many databases in turn.
+            Durability::Off => "-c fsync=off -c full_page_writes=off -c autovacuum=off",
         };
         let options = format!(
             "-c listen_addresses= -c unix_socket_directories={folder} -c max_connections=500 {flushes}"

@@ -17,7 +17,7 @@ on_every_database!(a09_a_reader_misses_nothing_of_eight_writers);
 const WRITERS: usize = 8;
 const CHANGES_EACH: usize = 1_000;
 /// One request in so many is undone.
-const UNDONE_EVERY: usize = 20;
+const UNDONE_EVERY: usize = 100;
 
 /// A checkout whose event would be too large: refused when the event is written, after the counter was taken.
 fn too_large() -> Value {

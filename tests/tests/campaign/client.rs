@@ -1,10 +1,11 @@
-//! A client as clients should be: every logical write has a key of its own and is repeated until it is answered.
+//! A client as clients should be: every logical write has a key of its own and is repeated until it is answered. Where
+//! the id of a processor's event names the write as well, half of them have no other key.
 
 use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
-use tests::http::{Api, Reply};
+use tests::http::{Api, Call};
 use tests::merchant::{Merchant, text};
 use tokio::sync::watch;
 
@@ -16,15 +17,32 @@ pub(crate) struct Acknowledged {
     api: Api,
     method: Method,
     path: String,
-    key: String,
+    key: Option<String>,
     body: Value,
 }
 
 impl Acknowledged {
-    /// Sends it again.
-    pub(crate) async fn again(&self) -> Reply {
-        let call = self.api.call(self.method.clone(), &self.path).json(&self.body);
-        call.header("idempotency-key", &self.key).send().await
+    /// Sends it again: the answer is the same, or shows what became of the record that the processor's event made.
+    pub(crate) async fn again(&self) {
+        let reply = call(&self.api, &self.method, &self.path, &self.body, self.key.as_deref()).send().await;
+        if self.key.is_some() {
+            assert_eq!(reply.json(), self.answer, "{self:?}");
+            assert_eq!(reply.header("idempotent-replayed"), Some("true"), "{self:?}");
+            return;
+        }
+        let (now, then) = (reply.expect(200), &self.answer);
+        let shown =
+            |answer: &Value| text(answer.get("payment").or(answer.get("refund")).unwrap_or(answer), "id");
+        assert_eq!(shown(&now), shown(then), "{self:?}");
+        assert_ne!(now["applied"], true, "{self:?}");
+    }
+}
+
+fn call(api: &Api, method: &Method, path: &str, body: &Value, key: Option<&str>) -> Call {
+    let call = api.call(method.clone(), path).json(body);
+    match key {
+        Some(key) => call.header("idempotency-key", key),
+        None => call,
     }
 }
 
@@ -75,14 +93,14 @@ impl Client {
         path: &str,
         body: Value,
     ) -> Option<Value> {
-        let key = self.fresh("write");
+        let named = body.get("processor_event_id").is_some();
+        let key = if named && self.chance(50) { None } else { Some(self.fresh("write")) };
         let api = match root {
             Root::Operator => self.merchant.operator.clone(),
             Root::Merchant => self.merchant.api.clone(),
         };
         let reply = loop {
-            let call = api.call(method.clone(), path).json(&body).header("idempotency-key", &key);
-            if let Ok(reply) = call.try_send().await {
+            if let Ok(reply) = call(&api, &method, path, &body, key.as_deref()).try_send().await {
                 break reply;
             }
         };

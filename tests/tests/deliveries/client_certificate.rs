@@ -13,6 +13,7 @@ use rustls::{RootCertStore, ServerConfig};
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::damage::execute;
+use tests::eventually::eventually;
 use tests::gateway::carry;
 use tests::merchant::{Endpoint, Merchant, text};
 use tests::on_both_databases;
@@ -72,13 +73,11 @@ async fn gateway(tls: TlsAcceptor, receiver: &Receiver) -> u16 {
 
 /// The outcome of the newest delivery's attempt with this number.
 async fn outcome(merchant: &Merchant, endpoint: &Endpoint, attempt: i64) -> Value {
-    loop {
+    eventually(format!("attempt {attempt}"), async || {
         let newest = merchant.deliveries(endpoint).await.remove(0);
-        if newest["attempt_count"] == attempt {
-            return newest["last_outcome"].clone();
-        }
-        tokio::task::yield_now().await;
-    }
+        (newest["attempt_count"] == attempt).then(|| newest["last_outcome"].clone())
+    })
+    .await
 }
 
 async fn the_receiver_lets_in_whom_it_knows(database: Database) {

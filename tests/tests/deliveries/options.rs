@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::damage::execute;
+use tests::eventually::eventually;
 use tests::http::Reply;
 use tests::merchant::{Endpoint, Merchant, text};
 use tests::on_both_databases;
@@ -140,13 +141,7 @@ async fn what_was_sealed_for_something_else_is_not_sent(database: Database) {
         }
         let attempted = n as i64 + 1;
         receiver.until("the other", |arrivals| arrivals.accepted("/other") == 1).await;
-        let delivery = loop {
-            let newest = merchant.deliveries(&endpoint).await.remove(0);
-            if newest["attempt_count"] == attempted {
-                break newest;
-            }
-            tokio::task::yield_now().await;
-        };
+        let delivery = newest_attempted(&merchant, &endpoint, attempted).await;
         assert_eq!(
             (&delivery["last_outcome"], &delivery["status"]),
             (&json!("protocol_error"), &json!("pending"))
@@ -201,14 +196,17 @@ async fn an_endpoint_may_take_longer_than_the_deployment_has_it(database: Databa
     patch(&merchant, &endpoint, json!({ "timeout_ms": null })).await.expect(200);
     merchant.checkout().await;
     receiver.until("the second event", |arrivals| arrivals.all.len() == 2).await;
-    let delivery = loop {
-        let newest = merchant.deliveries(&endpoint).await.remove(0);
-        if newest["attempt_count"] == 1 {
-            break newest;
-        }
-        tokio::task::yield_now().await;
-    };
+    let delivery = newest_attempted(&merchant, &endpoint, 1).await;
     assert_eq!(delivery["last_outcome"], "timeout");
+}
+
+/// The newest delivery to an endpoint, once it has so many attempts.
+async fn newest_attempted(merchant: &Merchant, endpoint: &Endpoint, attempts: i64) -> Value {
+    eventually(format!("attempt {attempts}"), async || {
+        let newest = merchant.deliveries(endpoint).await.remove(0);
+        (newest["attempt_count"] == attempts).then_some(newest)
+    })
+    .await
 }
 
 fn ms(record: &Value, member: &str) -> i64 {
@@ -237,9 +235,7 @@ async fn each_endpoint_is_tried_again_by_its_own_schedule(database: Database) {
                 }
                 hasten(&merchant, endpoint).await;
             }
-            while merchant.deliveries(endpoint).await[0]["attempt_count"] != attempts {
-                tokio::task::yield_now().await;
-            }
+            newest_attempted(&merchant, endpoint, attempts).await;
         }
     }
     // In seconds; none after the last attempt of a schedule.

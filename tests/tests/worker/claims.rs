@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 use tests::delivery::{Delivery, NOW, OTHER_SECRET, SECRET, event};
+use tests::eventually::eventually;
 use tests::workerd::{State, Worker, Workerd};
 
 const PATH: &str = "/webhooks";
@@ -22,13 +23,11 @@ fn receiver(name: &str) -> Worker {
 /// Waits until the dedup record of `event_id`, which is written behind the answer, is there.
 async fn record_of(workerd: &mut Workerd, worker: &str, event_id: &str) -> String {
     let key = format!("evt:{event_id}");
-    for _ in 0..10_000 {
-        if let Value::String(value) = workerd.record(worker, &key).await["value"].take() {
-            return value;
-        }
-        tokio::task::yield_now().await;
-    }
-    panic!("no record {key}");
+    eventually(format!("a record {key}"), async || match workerd.record(worker, &key).await["value"].take() {
+        Value::String(value) => Some(value),
+        _ => None,
+    })
+    .await
 }
 
 #[tokio::test]

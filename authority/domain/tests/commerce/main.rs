@@ -22,7 +22,6 @@ mod partner_connections;
 mod partner_views;
 mod payment_machine;
 mod payment_status;
-mod refund_invariants;
 mod refund_refusals;
 mod refunds;
 mod refused_bodies;

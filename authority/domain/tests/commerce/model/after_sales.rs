@@ -1,26 +1,24 @@
 //! What happens to an order: edits, goods, refunds.
 
-use authority_domain::event::change::Change;
-use authority_domain::id::{RefundId, ShipmentId};
 use authority_domain::order::flow::OrderEdit;
+use authority_domain::order::fulfillment;
 use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget};
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::{Order, fulfillment};
 use authority_domain::parts::{Metadata, Money};
 use authority_domain::refund::flow::RefundBasis;
 use authority_domain::refund::{
-    NewRefund, RefundReason, RefundReport, RefundRequest, RefundStatus, Requester, RequesterType,
+    NewRefund, RefundReason, RefundReport, RefundRequest, Requester, RequesterType,
 };
-use authority_domain::refusal::Refusal;
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
-use authority_domain::{order, refund, shipment};
+use authority_domain::{
+    Change, FulfillmentStatus, Order, RefundId, RefundStatus, Result, ShipmentId, order, refund, shipment,
+};
 use serde_json::json;
 
 use super::commands::{Parts, World, at};
 
 impl World {
-    pub(super) fn edit(&self, order: &Order, note: u8) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn edit(&self, order: &Order, note: u8) -> Result<Vec<Change>> {
         let edit = OrderEdit {
             customer: order.customer.clone(),
             billing_address: order.billing_address.clone(),
@@ -36,7 +34,7 @@ impl World {
         target: Option<FulfillmentStatus>,
         parts: &Parts,
         note: Option<u8>,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Vec<Change>> {
         let number = order.order_number.clone();
         let line = |(place, quantity): &(usize, i64)| LineTarget {
             id: order.line_items[place % order.line_items.len()].id.clone(),
@@ -55,12 +53,7 @@ impl World {
         Ok(updated.changes)
     }
 
-    pub(super) fn ship(
-        &mut self,
-        order: &Order,
-        parts: &Parts,
-        tracking: Option<u8>,
-    ) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn ship(&mut self, order: &Order, parts: &Parts, tracking: Option<u8>) -> Result<Vec<Change>> {
         let line = |(place, quantity): &(usize, i64)| ShipmentLine {
             line_item_id: order.line_items[place % order.line_items.len()].id.clone(),
             quantity: *quantity,
@@ -86,7 +79,7 @@ impl World {
         place: usize,
         status: Option<ShipmentStatus>,
         tracking: Option<u8>,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Vec<Change>> {
         let Some(parcel) = at(&self.ledger.shipments, place) else { return Ok(Vec::new()) };
         let number = parcel.order_number.clone();
         let tracking_number = tracking.map(|n| Some(format!("T-{n}")));
@@ -107,7 +100,7 @@ impl World {
         order: Order,
         amount: Option<Money>,
         payment: Option<usize>,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Vec<Change>> {
         let payment_id = payment.and_then(|place| at(&self.ledger.payments, place)).map(|payment| payment.id);
         let new = NewRefund {
             amount,
@@ -126,7 +119,7 @@ impl World {
         &mut self,
         place: usize,
         amount: Option<Money>,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Vec<Change>> {
         let Some(payment) = at(&self.ledger.payments, place) else { return Ok(Vec::new()) };
         let body = amount.map_or_else(|| json!({}), |amount| json!({ "amount": amount }));
         let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
@@ -137,7 +130,7 @@ impl World {
         self.begin_refund(standing, new)
     }
 
-    fn begin_refund(&mut self, standing: RefundBasis, new: NewRefund) -> Result<Vec<Change>, Refusal> {
+    fn begin_refund(&mut self, standing: RefundBasis, new: NewRefund) -> Result<Vec<Change>> {
         let id = RefundId::generate(self.now, &mut self.dice);
         let by = Requester { kind: RequesterType::ApiKey, id: None };
         let outcome = refund::flow::request(standing, id, new, by, self.confirm_on, self.now)?;
@@ -145,11 +138,7 @@ impl World {
         Ok(outcome.changes)
     }
 
-    pub(super) fn report_refund(
-        &mut self,
-        place: usize,
-        status: RefundStatus,
-    ) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn report_refund(&mut self, place: usize, status: RefundStatus) -> Result<Vec<Change>> {
         let Some(refund) = at(&self.ledger.refunds, place) else { return Ok(Vec::new()) };
         let standing = match refund.order_number.as_ref() {
             Some(number) => self.standing(self.ledger.order(number).cloned().unwrap()),

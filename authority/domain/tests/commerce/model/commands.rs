@@ -1,19 +1,15 @@
 //! The commands, and who carries them out. Each is done as its use case does it: load what it needs, call the
 //! transition, keep what it says.
 
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::event::change::Change;
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{CancelReason, ConfirmOn, Order};
+use authority_domain::order::CancelReason;
 use authority_domain::parts::Money;
-use authority_domain::payment::{PaymentReport, PaymentStatus};
-use authority_domain::refund::RefundStatus;
-use authority_domain::refusal::Refusal;
+use authority_domain::payment::PaymentReport;
 use authority_domain::shipment::ShipmentStatus;
 use authority_domain::subscription::SubscriptionStatus;
-use authority_domain::time::Timestamp;
-use authority_domain::{checkout, order};
+use authority_domain::{
+    Change, CheckoutEnd, ConfirmOn, FulfillmentStatus, Order, OrderNumber, PaymentStatus, RefundStatus,
+    Result, Timestamp, checkout, order,
+};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::json;
@@ -142,7 +138,7 @@ impl World {
     }
 
     /// Does what is asked, or nothing at all.
-    pub(super) fn run(&mut self, command: &Command) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn run(&mut self, command: &Command) -> Result<Vec<Change>> {
         self.now = self.now.plus_ms(1);
         let before = self.ledger.clone();
         let done = self.carry_out(command);
@@ -153,7 +149,7 @@ impl World {
         done
     }
 
-    fn carry_out(&mut self, command: &Command) -> Result<Vec<Change>, Refusal> {
+    fn carry_out(&mut self, command: &Command) -> Result<Vec<Change>> {
         match command {
             Command::Open { goods, subscribes } => self.open(goods, *subscribes),
             Command::Start { target, place, off_by, other_currency } => {
@@ -218,8 +214,8 @@ impl World {
     fn with_order(
         &mut self,
         place: usize,
-        act: impl FnOnce(&mut Self, Order) -> Result<Vec<Change>, Refusal>,
-    ) -> Result<Vec<Change>, Refusal> {
+        act: impl FnOnce(&mut Self, Order) -> Result<Vec<Change>>,
+    ) -> Result<Vec<Change>> {
         match at(&self.ledger.orders, place) {
             Some(order) => act(self, order),
             None => Ok(Vec::new()),

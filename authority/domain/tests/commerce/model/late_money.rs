@@ -1,10 +1,6 @@
 //! Money that comes after its checkout or order has ended (contract 18.3), and captures that confirm an order.
 
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::order::ConfirmOn;
-use authority_domain::payment::PaymentStatus;
-use authority_domain::refund::RefundStatus;
+use authority_domain::{CheckoutEnd, ConfirmOn, ErrorCode, PaymentStatus, RefundStatus};
 
 use super::commands::{Command, Target, World};
 use super::rows::{ask_refund, check, ingest, open, report, report_refund, start};

@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::checkout::Checkout;
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{CheckoutId, PaymentId};
+use authority_domain::event::change::Record;
+use authority_domain::order::ConfirmedBy;
 use authority_domain::order::line_quantities::LineMarks;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::parts::Money;
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::shipment::Shipment;
 use authority_domain::subscription::{AnchoredSubscription, SubscriptionTerms};
+use authority_domain::{
+    Change, Checkout, CheckoutId, Order, OrderNumber, Payment, PaymentId, Refund, Shipment,
+};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ledger {
@@ -49,8 +46,11 @@ impl Ledger {
         }
     }
 
-    /// A payment as it reads now, in the version that is kept.
+    /// A payment as it reads now, in the version that is kept: with nothing else than what its refunds reserve.
     pub(super) fn restate(&mut self, payment: &Payment) {
+        let kept = self.payment(&payment.id);
+        let same = Payment { amount_refund_pending: kept.amount_refund_pending, ..payment.clone() };
+        assert_eq!(same, kept, "something else is restated");
         put(&mut self.payments, payment, |a, b| a.id == b.id);
     }
 

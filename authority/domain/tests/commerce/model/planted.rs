@@ -1,11 +1,11 @@
 //! That the checks can fail: a sound command with one thing spoilt in what it told or kept, for every rule.
 
-use authority_domain::event::change::{Change, Record};
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::{ConfirmOn, Order, OrderStatus, payment_status};
-use authority_domain::payment::{Payment, PaymentStatus};
-use authority_domain::refund::{Refund, RefundStatus};
-use authority_domain::shipment::Shipment;
+use authority_domain::event::change::Record;
+use authority_domain::order::payment_status;
+use authority_domain::{
+    Change, ConfirmOn, FulfillmentStatus, Order, OrderStatus, Payment, PaymentStatus, Refund, RefundStatus,
+    Shipment,
+};
 use verify_core::catalog::EventType;
 
 use super::commands::{Command, Target, World};

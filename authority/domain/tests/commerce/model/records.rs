@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 
 use authority_domain::checkout::{CheckoutMode, CheckoutStatus};
-use authority_domain::order::{Order, OrderStatus};
 use authority_domain::parts::{Amounts, Money};
-use authority_domain::payment::{Payment, PaymentStatus};
-use authority_domain::refund::RefundStatus;
 use authority_domain::shipment::ShipmentStatus;
+use authority_domain::{Order, OrderStatus, Payment, PaymentStatus, RefundStatus};
 
 use super::Violation;
 use super::ledger::Ledger;
@@ -68,6 +66,12 @@ fn money(payment: &Payment, ledger: &Ledger, found: &mut Found) {
     found.expect(payment.amount_refunded == completed, "I2", || format!("{id}: refunded is not {completed}"));
     found
         .expect(payment.amount_refund_pending == pending, "I2", || format!("{id}: pending is not {pending}"));
+    let expected = match completed {
+        0 => !matches!(payment.status, PaymentStatus::Refunded | PaymentStatus::PartiallyRefunded),
+        all if all == payment.amount_captured => payment.status == PaymentStatus::Refunded,
+        _ => payment.status == PaymentStatus::PartiallyRefunded,
+    };
+    found.expect(expected, "3.5", || format!("{id}: {} with {completed} refunded", payment.status));
     let steps =
         [0, payment.amount_refunded, payment.amount_captured, payment.amount_authorized, payment.amount];
     found.expect(steps.is_sorted(), "I3", || format!("{id}: {steps:?}"));

@@ -1,12 +1,8 @@
 //! The fixed event sequences of contract 3.9, row by row, exactly; rows 19 and 22 belong to partners and endpoints.
 
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::order::ConfirmOn;
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::payment::PaymentStatus;
-use authority_domain::refund::RefundStatus;
 use authority_domain::shipment::ShipmentStatus;
 use authority_domain::subscription::SubscriptionStatus;
+use authority_domain::{CheckoutEnd, ConfirmOn, FulfillmentStatus, PaymentStatus, RefundStatus};
 
 use super::commands::{Command, Goods, Target, World};
 use crate::fixtures::event_names;

@@ -1,22 +1,21 @@
 //! Checkouts, payments, orders from elsewhere: what the platform tells.
 
-use authority_domain::checkout::{Checkout, CheckoutRequest, CheckoutStatus};
-use authority_domain::event::change::Change;
-use authority_domain::id::SubscriptionId;
+use authority_domain::checkout::{CheckoutRequest, CheckoutStatus};
 use authority_domain::order::OrderRequest;
 use authority_domain::parts::Money;
 use authority_domain::payment::flow::{PaidFor, Surroundings};
-use authority_domain::payment::{Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus};
-use authority_domain::refusal::Refusal;
+use authority_domain::payment::{PaymentOutcome, PaymentReport, PaymentRequest};
 use authority_domain::subscription::founding::Founding;
-use authority_domain::{checkout, order, payment};
+use authority_domain::{
+    Change, Checkout, Payment, PaymentStatus, Result, SubscriptionId, checkout, order, payment,
+};
 use serde_json::{Value, json};
 use verify_core::catalog::EventType;
 
 use super::commands::{Goods, Target, World, at};
 
 impl World {
-    pub(super) fn open(&mut self, goods: &Goods, subscribes: Option<bool>) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn open(&mut self, goods: &Goods, subscribes: Option<bool>) -> Result<Vec<Change>> {
         let mut body =
             json!({"currency": "USD", "line_items": lines(goods), "customer": {"reference": "c-1"}});
         if let Some(trial) = subscribes {
@@ -40,7 +39,7 @@ impl World {
         Some(Founding { id: SubscriptionId::generate(self.now, &mut self.dice), terms })
     }
 
-    pub(super) fn complete(&mut self, place: usize) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn complete(&mut self, place: usize) -> Result<Vec<Change>> {
         let Some(checkout) = at(&self.ledger.checkouts, place) else { return Ok(Vec::new()) };
         if !checkout::flow::needs_completion(&checkout) {
             return Ok(Vec::new());
@@ -63,7 +62,7 @@ impl World {
         place: usize,
         off_by: Money,
         other_currency: bool,
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Vec<Change>> {
         let (member, id, total, order) = match target {
             Target::Checkout => {
                 let Some(checkout) = at(&self.ledger.checkouts, place) else { return Ok(Vec::new()) };
@@ -99,7 +98,7 @@ impl World {
         }
     }
 
-    pub(super) fn report(&mut self, place: usize, told: &PaymentReport) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn report(&mut self, place: usize, told: &PaymentReport) -> Result<Vec<Change>> {
         let Some(before) = at(&self.ledger.payments, place) else { return Ok(Vec::new()) };
         let reported = if before.may_be_late(told) && self.was_given_up(&before) {
             before.clone().report_late(told, self.now)?
@@ -156,7 +155,7 @@ impl World {
         &mut self,
         goods: &Goods,
         payments: &[(Money, PaymentStatus)],
-    ) -> Result<Vec<Change>, Refusal> {
+    ) -> Result<Vec<Change>> {
         let mut body = json!({"currency": "USD", "line_items": lines(goods), "payments": []});
         for (amount, status) in payments {
             let mut payment = self.payment_body(*amount, false);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::event::change::{Change, Record};
-use authority_domain::order::{Order, OrderStatus};
-use authority_domain::payment::Payment;
+use authority_domain::event::change::Record;
+use authority_domain::{Change, Order, OrderStatus, Payment};
 use verify_core::catalog::EventType;
 
 use super::Violation;

@@ -1,20 +1,14 @@
 //! Subscriptions as the platform makes and reports them.
 
-use authority_domain::event::change::Change;
 use authority_domain::parts::Money;
-use authority_domain::refusal::Refusal;
-use authority_domain::subscription;
 use authority_domain::subscription::{SubscriptionReportRequest, SubscriptionRequest, SubscriptionStatus};
+use authority_domain::{Change, Result, subscription};
 use serde_json::{Value, json};
 
 use super::commands::{World, at};
 
 impl World {
-    pub(super) fn subscribe(
-        &mut self,
-        begins: SubscriptionStatus,
-        price: Money,
-    ) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn subscribe(&mut self, begins: SubscriptionStatus, price: Money) -> Result<Vec<Change>> {
         let mut body = json!({
             "customer": {"reference": "c-1"}, "currency": "USD", "interval": "month", "status": begins,
             "items": [{"name": "Plan", "quantity": 1, "unit_amount": price}],
@@ -26,7 +20,7 @@ impl World {
         Ok(vec![subscription::flow::open(new, false, self.now)?.told()])
     }
 
-    pub(super) fn report_subscription(&mut self, place: usize, body: &Value) -> Result<Vec<Change>, Refusal> {
+    pub(super) fn report_subscription(&mut self, place: usize, body: &Value) -> Result<Vec<Change>> {
         let Some(before) = at(&self.ledger.subscriptions, place) else { return Ok(Vec::new()) };
         let latest = before.record.latest_order_number.clone();
         let report =

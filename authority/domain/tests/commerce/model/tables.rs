@@ -1,9 +1,8 @@
 //! The tables of contract 3.2 and 3.3, read row by row, and the ends of contract 3.1 to 3.8. Written down once more, so
 //! that the functions under test are not their own judge.
 
-use authority_domain::order::{Order, OrderStatus};
 use authority_domain::parts::{Money, OrderLine};
-use authority_domain::payment::{Payment, PaymentStatus};
+use authority_domain::{Order, OrderStatus, Payment, PaymentStatus};
 
 fn sum<T>(list: &[T], part: impl Fn(&T) -> i64) -> i64 {
     list.iter().map(part).sum()
