@@ -8,13 +8,11 @@ use crate::schemathesis::{self, Database};
 use crate::workspace::Workspace;
 use crate::{prerequisites, programs};
 
-const CASES: u32 = 50_000;
-
 /// How much.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// Requests per listener, at least.
-    #[arg(long, default_value_t = CASES)]
+    #[arg(long, default_value_t = 50_000)]
     cases: u32,
     /// What they are drawn from; another one each time when it is left out. It is printed.
     #[arg(long)]
@@ -22,12 +20,6 @@ pub(crate) struct Numbers {
     /// `sqlite` or `postgres`; both, one after the other, when it is left out.
     #[arg(long, value_parser = ["sqlite", "postgres"])]
     database: Option<String>,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { cases: CASES, seed: None, database: None }
-    }
 }
 
 /// Nearly all the time goes into making the requests: a build with its assertions costs little.

@@ -6,13 +6,11 @@ use clap::Args;
 use super::ignored_test;
 use crate::workspace::Workspace;
 
-const KILLS: u32 = 200;
-
 /// How long, how much, and on what.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// Instances killed.
-    #[arg(long, default_value_t = KILLS)]
+    #[arg(long, default_value_t = 200)]
     kills: u32,
     /// What everything random is drawn from; another one each time when it is left out. It is printed.
     #[arg(long)]
@@ -23,12 +21,6 @@ pub(crate) struct Numbers {
     /// `sqlite` or `postgres`; both, one after the other, when it is left out.
     #[arg(long, value_parser = ["sqlite", "postgres"])]
     database: Option<String>,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { kills: KILLS, seed: None, rate: None, database: None }
-    }
 }
 
 /// Runs the campaign.

@@ -18,7 +18,7 @@ mod upgrade;
 mod verify_differential;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Command, CommandFactory as _, Parser, Subcommand};
 
 use crate::workspace::Workspace;
 use crate::{prerequisites, process, start};
@@ -72,27 +72,22 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::Start => start::prove(workspace),
         Proof::Upgrade(from) => upgrade::run(workspace, from),
         Proof::VerifyDifferential(numbers) => verify_differential::run(workspace, numbers),
-        Proof::All => all().iter().try_for_each(|proof| run(workspace, proof)),
+        Proof::All => all()?.iter().try_for_each(|proof| run(workspace, proof)),
     }
 }
 
-/// Each with its usual numbers.
-fn all() -> Vec<Proof> {
-    vec![
-        Proof::ApiConformance(api_conformance::Numbers::default()),
-        Proof::DeliveryCampaign(delivery_campaign::Numbers::default()),
-        Proof::Monitoring,
-        Proof::NoisyNeighbour(noisy_neighbour::Numbers::default()),
-        Proof::Partners(partners::Numbers::default()),
-        Proof::PowerCut(power_cut::Numbers::default()),
-        Proof::Release(release::Extent::default()),
-        Proof::Samples(samples::Numbers::default()),
-        Proof::Simulation(simulation::Numbers::default()),
-        Proof::Soak(soak::Numbers::default()),
-        Proof::Start,
-        Proof::Upgrade(upgrade::From::default()),
-        Proof::VerifyDifferential(verify_differential::Numbers::default()),
-    ]
+/// A proof as it is when nobody names a number.
+#[derive(Parser)]
+struct Usual {
+    #[command(subcommand)]
+    proof: Proof,
+}
+
+/// Each with its usual numbers, in the order of [`Proof`].
+fn all() -> Result<Vec<Proof>> {
+    let usual = |name| Ok(Usual::try_parse_from(["prove", name])?.proof);
+    let command = Usual::command();
+    command.get_subcommands().map(Command::get_name).filter(|name| *name != "all").map(usual).collect()
 }
 
 /// Runs one test that `cargo xtask test` leaves out, with its output visible: `name` in `tests/<file>` of a package.
@@ -111,4 +106,16 @@ fn ignored_test(
             .args(["--exact", "--ignored", "--nocapture"])
             .envs(variables.iter().map(|(variable, value)| (variable, value))),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_proof_has_its_usual_numbers() {
+        let proofs = all().unwrap();
+        assert!(matches!(proofs.first(), Some(Proof::ApiConformance(_))));
+        assert_eq!(proofs.len(), Usual::command().get_subcommands().count() - 1);
+    }
 }

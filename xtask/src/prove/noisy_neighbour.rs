@@ -6,20 +6,12 @@ use clap::Args;
 use super::ignored_test;
 use crate::workspace::Workspace;
 
-const EVENTS: u32 = 1_000;
-
 /// How much.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// Events measured on each side.
-    #[arg(long, default_value_t = EVENTS)]
+    #[arg(long, default_value_t = 1_000)]
     events: u32,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { events: EVENTS }
-    }
 }
 
 /// Measures on both databases.

@@ -7,20 +7,12 @@ use clap::Args;
 use super::ignored_test;
 use crate::workspace::Workspace;
 
-const SECONDS: u32 = 60;
-
 /// How much.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// For how long they write.
-    #[arg(long, default_value_t = SECONDS)]
+    #[arg(long, default_value_t = 60)]
     seconds: u32,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { seconds: SECONDS }
-    }
 }
 
 /// Writes on PostgreSQL; on SQLite there is one writer at a time.

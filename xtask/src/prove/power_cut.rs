@@ -6,23 +6,15 @@ use clap::Args;
 use super::ignored_test;
 use crate::workspace::Workspace;
 
-const CUTS: u32 = 1_000;
-
 /// How often.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// Cuts, each behind another write.
-    #[arg(long, default_value_t = CUTS)]
+    #[arg(long, default_value_t = 1_000)]
     cuts: u32,
     /// What they are drawn from; another one each time when it is left out. It is printed.
     #[arg(long)]
     seed: Option<u64>,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { cuts: CUTS, seed: None }
-    }
 }
 
 /// Cuts the power.

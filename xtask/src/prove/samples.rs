@@ -7,25 +7,17 @@ use crate::hardening;
 use crate::samples::{self, Random};
 use crate::workspace::Workspace;
 
-const COUNT: u64 = 100_000;
-
 /// Which samples, and how many random inputs.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// Suites to run; all of them when none is named.
     suites: Vec<String>,
     /// Random inputs to draw. A sample gets those that its settings allow.
-    #[arg(long, default_value_t = COUNT, value_parser = clap::value_parser!(u64).range(2_000..))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(2_000..))]
     count: u64,
     /// What they are made of. The same seed gives the same inputs.
     #[arg(long, default_value_t = hardening::SEED)]
     seed: u64,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { suites: Vec::new(), count: COUNT, seed: hardening::SEED }
-    }
 }
 
 /// Runs them.

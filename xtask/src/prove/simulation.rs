@@ -6,27 +6,18 @@ use clap::Args;
 use crate::process;
 use crate::workspace::Workspace;
 
-const SEED: u64 = 1;
-const DAYS: u32 = 10_000;
-
 /// How long, and what decides everything.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// Simulated days.
-    #[arg(long, default_value_t = DAYS)]
+    #[arg(long, default_value_t = 10_000)]
     days: u32,
     /// The seed, or the first one.
-    #[arg(long, default_value_t = SEED)]
+    #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How many seeds, one after the other.
     #[arg(long, default_value_t = 1)]
     seeds: u32,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { days: DAYS, seed: SEED, seeds: 1 }
-    }
 }
 
 /// Runs the simulation.

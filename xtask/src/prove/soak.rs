@@ -6,23 +6,15 @@ use clap::Args;
 use crate::workspace::Workspace;
 use crate::{bench, prerequisites};
 
-const MINUTES: u32 = 30;
-
 /// How long, and on what.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// On each database. A third of them is for warming up.
-    #[arg(long, default_value_t = MINUTES, value_parser = clap::value_parser!(u32).range(6..))]
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(6..))]
     minutes: u32,
     /// `sqlite` or `postgres`; both, one after the other, when it is left out.
     #[arg(long, value_parser = ["sqlite", "postgres"])]
     database: Option<String>,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { minutes: MINUTES, database: None }
-    }
 }
 
 /// Runs it.

@@ -11,7 +11,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Which program is upgraded from.
-#[derive(Args, Default)]
+#[derive(Args)]
 pub(crate) struct From {
     /// A commit; the one before the newest migration when it is left out.
     #[arg(long)]

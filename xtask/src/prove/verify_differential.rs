@@ -6,23 +6,15 @@ use clap::Args;
 use crate::workspace::Workspace;
 use crate::{consumer, hardening, package, prerequisites};
 
-const COUNT: u64 = 100_000;
-
 /// How many, and of what.
 #[derive(Args)]
 pub(crate) struct Numbers {
     /// Deliveries, each of them natively, in Node and in workerd.
-    #[arg(long, default_value_t = COUNT, value_parser = clap::value_parser!(u64).range(2_000..))]
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(2_000..))]
     count: u64,
     /// What they are made of. The same seed gives the same deliveries.
     #[arg(long, default_value_t = hardening::SEED)]
     seed: u64,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { count: COUNT, seed: hardening::SEED }
-    }
 }
 
 /// Runs it.

@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 use crate::{package, prerequisites, process, release};
 
 /// How much of it.
-#[derive(Args, Default)]
+#[derive(Args)]
 pub(crate) struct Extent {
     /// Make the release once and try it, without the second one to compare with, which takes as long as all else.
     #[arg(long)]
