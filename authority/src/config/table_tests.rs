@@ -11,30 +11,71 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     (
         "AUTHORITY_DATABASE_URL",
         &["sqlite://a.db", "sqlite:///a/b.db", "postgres://u:p@h/d", "postgresql://h/d"],
-        &["", "a.db", "mysql://h/d", "postgres://h"],
+        &[
+            "",
+            "a.db",
+            "mysql://h/d",
+            "postgres://h",
+            "postgres://user:pw@host/",
+            "postgres:///db",
+            "postgres:db",
+            "sqlite:",
+            "sqlite://",
+            "sqlite::memory:",
+            "sqlite://a.db?mode=memory",
+            "sqlite://?mode=rw",
+        ],
     ),
-    ("AUTHORITY_LISTEN", &["0.0.0.0:0", "[::]:65535"], &["", "8080", "localhost:80", "1.2.3.4:65536"]),
-    ("AUTHORITY_OPERATOR_LISTEN", &["127.0.0.1:0", "[::1]:65535"], &["", "8081", "localhost:81"]),
+    (
+        "AUTHORITY_LISTEN",
+        &["0.0.0.0:0", "[::]:65535"],
+        &["", "8080", "localhost:80", "1.2.3.4:65536", ":8080", "127.0.0.1"],
+    ),
+    (
+        "AUTHORITY_OPERATOR_LISTEN",
+        &["127.0.0.1:0", "[::1]:65535"],
+        &["", "8081", "localhost:81", "127.0.0.1:"],
+    ),
     (
         "AUTHORITY_BASE_URL",
         &["https://a.example", "http://a.example/x/"],
-        &["", "a.example", "https://u@a.example", "https://a.example?q"],
+        &[
+            "",
+            "a.example",
+            "https://u@a.example",
+            "https://a.example?q",
+            "ftp://commerce.example",
+            "https://commerce.example#x",
+        ],
     ),
     (
         "AUTHORITY_PORTAL_NAME",
         &["A", "Jones & Söhne <Shop>", "123456789012345678901234567890123456789012345678901234567890"],
-        &["", " A", "A\n", "A\u{85}B", "1234567890123456789012345678901234567890123456789012345678901"],
+        &[
+            "",
+            " A",
+            "A\n",
+            "A\u{85}B",
+            "1234567890123456789012345678901234567890123456789012345678901",
+            "line\nline",
+        ],
     ),
     (
         "AUTHORITY_PORTAL_COLOR",
         &["#000000", "#1b4F9a"],
-        &["", "#fff", "000000", "#12345g", "red", "#1234567"],
+        &["", "#fff", "000000", "#12345g", "red", "#1234567", "#12345", "#12345x"],
     ),
     ("AUTHORITY_PORTAL_LOGO", &["/etc/logo.png", "logo.svg"], &[""]),
     (
         "AUTHORITY_SECRET_KEK",
         &[KEK, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"],
-        &["", "AAEC", "0123456789abcdef0123456789abcdef"],
+        &[
+            "",
+            "AAEC",
+            "0123456789abcdef0123456789abcdef",
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",
+            "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHg==",
+        ],
     ),
     ("AUTHORITY_SECRET_KEK_PREVIOUS", &["//////////////////////////////////////////8="], &["", "AAEC", KEK]),
     (
@@ -43,21 +84,41 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "0:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
             "255:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
         ],
-        &["", KEK, "256:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="],
+        &[
+            "",
+            KEK,
+            "256:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            ",",
+            "//////////////////////////////////////////8=",
+            "1:",
+            "1:short",
+            "256://////////////////////////////////////////8=",
+            "-1://////////////////////////////////////////8=",
+            "a://////////////////////////////////////////8=",
+            "1://////////////////////////////////////////8=,1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+        ],
     ),
-    ("AUTHORITY_ENV", &["production", "development"], &["", "prod", "DEVELOPMENT"]),
-    ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", &["false"], &["", "true", "1"]),
-    ("AUTHORITY_RETRY_SCHEDULE", &["0", "2592000", "0,5,300"], &["", "0,", "2592001", "-1", "0;5"]),
-    ("AUTHORITY_RETRY_JITTER", &["0", "0.2", "1"], &["", "-0.1", "1.1", "NaN"]),
-    ("AUTHORITY_REJECTED_ATTEMPTS", &["1", "4294967295"], &["", "0", "4294967296"]),
-    ("AUTHORITY_CONNECT_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001"]),
-    ("AUTHORITY_DELIVERY_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001"]),
+    (
+        "AUTHORITY_ENV",
+        &["production", "development"],
+        &["", "prod", "DEVELOPMENT", "Production", "development "],
+    ),
+    ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", &["false"], &["", "true", "1", "yes", "TRUE"]),
+    (
+        "AUTHORITY_RETRY_SCHEDULE",
+        &["0", "2592000", "0,5,300"],
+        &["", "0,", "2592001", "-1", "0;5", ",", "0, 5", "0,-5", "0,1.5", "0,5s"],
+    ),
+    ("AUTHORITY_RETRY_JITTER", &["0", "0.2", "1"], &["", "-0.1", "1.1", "NaN", "1.01", "inf", "20%"]),
+    ("AUTHORITY_REJECTED_ATTEMPTS", &["1", "4294967295"], &["", "0", "4294967296", "+4", "4.0"]),
+    ("AUTHORITY_CONNECT_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001", "5s"]),
+    ("AUTHORITY_DELIVERY_TIMEOUT_MS", &["1", "50000"], &["", "0", "50001", "99999999999"]),
     ("AUTHORITY_DISABLE_AFTER_HOURS", &["1", "120", "8760"], &["", "0", "8761", "1.5", "-1"]),
     ("AUTHORITY_DELIVERY_CONCURRENCY", &["1", "4096"], &["", "0", "4097"]),
     ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", &["1", "256"], &["", "0", "257"]),
     ("AUTHORITY_IDEMPOTENCY_DAYS", &["1", "3650"], &["", "0", "3651"]),
-    ("AUTHORITY_READY_MAX_DELAY_SECONDS", &["1", "86400"], &["", "0", "86401"]),
-    ("AUTHORITY_RATE_LIMITS", &["on", "off"], &["", "true"]),
+    ("AUTHORITY_READY_MAX_DELAY_SECONDS", &["1", "86400"], &["", "0", "86401", "5m"]),
+    ("AUTHORITY_RATE_LIMITS", &["on", "off"], &["", "true", "no", "Off"]),
     ("AUTHORITY_SANDBOX", &["on", "off"], &["", "true"]),
     ("AUTHORITY_RATE_READ_LIVE_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
     ("AUTHORITY_RATE_READ_TEST_PER_SECOND", &["1", "1000000"], &["", "0", "1000001"]),
@@ -122,9 +183,13 @@ fn every_variable_takes_its_range_and_nothing_beyond() {
         for value in *refused {
             let error = read(variable, value).expect_err(&format!("{variable}={value:?}"));
             assert_eq!(error.variable(), *variable, "{error}");
+            let must_be = if matches!(error, ConfigError::Malformed { .. }) { "must be " } else { "" };
             let line = error.to_string();
-            assert!(line.starts_with(&format!("{variable} ")) && line.lines().count() == 1, "{line}");
-            assert!(value.len() < 8 || !line.contains(value), "{line} repeats the value");
+            assert!(
+                line.starts_with(&format!("{variable} {must_be}")) && line.lines().count() == 1,
+                "{line}"
+            );
+            assert!(value.len() < 12 || !line.contains(value), "{line} repeats the value");
         }
     }
 }
