@@ -3,7 +3,7 @@
 
 use std::net::Ipv4Addr;
 
-use authority_domain::id::DeliveryId;
+use authority_domain::DeliveryId;
 use bench_kit::database::sqlite_options;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};

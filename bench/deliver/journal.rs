@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use authority_domain::id::CheckoutId;
+use authority_domain::CheckoutId;
 use tokio::sync::Notify;
 
 /// One checkout.

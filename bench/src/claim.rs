@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use authority_store::tx::{Lease, Tx};
 use authority_store::{Access, Store, StoreError, StoreUrl};
 

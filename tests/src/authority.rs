@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Output, Stdio};
 use std::time::Duration;
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use authority_store::tx::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use postgres_cluster::CitusDatabase;

@@ -6,7 +6,7 @@ use std::path::Path;
 use authority::app::merchant::operator_keys::operator_key_create;
 use authority::clock::SystemClock;
 use authority::dice::SystemDice;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::OperatorScope;
 use authority_store::{Access, Store, StoreUrl};
 use postgres_cluster::CitusDatabase;
 use tokio::sync::OnceCell;

@@ -7,11 +7,11 @@ use std::fmt;
 use rand_core::Rng;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::time::Timestamp;
 
 /// A name in a path, or the refusal of a malformed one, which is given in its turn (contract 4.2 row 13).
-pub type Named<T> = Result<T, Refusal>;
+pub type Named<T> = Result<T>;
 
 macro_rules! ids {
     ($($(#[doc = $doc:literal])* $name:ident = $prefix:literal, $record:literal;)*) => {$(

@@ -10,6 +10,9 @@ use serde_json::Value;
 use crate::error_code::ErrorCode;
 use crate::text_enum::text_enum;
 
+/// What is granted, or why it is not.
+pub type Result<T, E = Refusal> = std::result::Result<T, E>;
+
 /// Why a request was refused.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {

@@ -3,7 +3,8 @@
 
 use std::convert::Infallible;
 
-use authority_domain::delivery::outcome::{FailureReason, OutcomeClass};
+use authority_domain::FailureReason;
+use authority_domain::delivery::outcome::OutcomeClass;
 use authority_domain::delivery::retry::{
     LONG_SCHEDULE_S, MAX_RETRY_AFTER_MS, MAX_WAIT_S, Next, RetryPolicy, RetryPolicyError, RetrySchedule,
     SHORT_SCHEDULE_S, STANDARD_SCHEDULE_S, Tried,

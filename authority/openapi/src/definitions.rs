@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use authority::app::views;
 use authority_domain::body_shapes::{Shape, shapes};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::MemberCode;
+use authority_domain::{ErrorCode, MemberCode};
 use authority_schema::catalog::Subject;
 use authority_schema::{Schemas, events};
 use serde_json::{Map, Value, json};

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result};
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use serde_json::{Map, Value, json};
 use verify_core::EventType;
 

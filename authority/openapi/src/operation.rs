@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use authority::http::operation::{Access, BodyRule, Operation, Verb};
-use authority_domain::merchant::scope::{OperatorScope, Scope};
+use authority_domain::{OperatorScope, Scope};
 use serde_json::{Value, json};
 
 use crate::definitions::{Definitions, REFERENCE};

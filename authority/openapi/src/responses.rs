@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
 use authority::http::operation::{Access, Content, Operation, Success};
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
 

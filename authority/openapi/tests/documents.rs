@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use authority::http::operation::{Access, Content};
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use authority_openapi::{Api, documents};
 use serde_json::{Value, json};
 

@@ -1,14 +1,10 @@
 //! Which record each event of the catalog tells of, and what it says: the one place (contract 3.10).
 
-use authority_domain::checkout::Checkout;
 use authority_domain::event::change::WebhookTest;
 use authority_domain::event::partner_copy::is_copied;
-use authority_domain::order::Order;
 use authority_domain::partner::order_view::SharedOrder;
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::shipment::Shipment;
 use authority_domain::subscription::Subscription;
+use authority_domain::{Checkout, Order, Payment, Refund, Shipment};
 use schemars::{Schema, SchemaGenerator};
 use verify_core::EventType;
 

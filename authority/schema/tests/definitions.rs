@@ -4,10 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use authority_domain::event::NewEvent;
-use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::id::{EndpointId, EventId, MerchantId};
+use authority_domain::event::change::{Record, WebhookTest};
 use authority_domain::tenant::MerchantContext;
-use authority_domain::time::Timestamp;
+use authority_domain::{Change, EndpointId, EventId, MerchantId, Timestamp};
 use authority_schema::{Schemas, catalog};
 use serde_json::{Value, json};
 use verify_core::EventType;

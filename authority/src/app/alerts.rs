@@ -1,14 +1,12 @@
 //! The operator's alerts: raised by use cases, listed, and closed by an operator who has looked into them
 //! (contract 3.4, 3.5, 6.2).
 
-use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
-use authority_domain::cursor::ListKind;
-use authority_domain::id::{AlertId, Named};
+use authority_domain::alert::{Alert, NewAlert, Severity};
 use authority_domain::list_filter::AlertFilter;
 use authority_domain::order::no_members;
-use authority_domain::payment::Payment;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    AlertCode, AlertId, AlertStatus, ListKind, Named, Payment, Refusal, Result, Timestamp,
+};
 use authority_store::shards::Turns;
 use authority_store::tx::KeyScope;
 use serde::Serialize;
@@ -63,7 +61,7 @@ impl<'a> From<&'a Alert> for AlertView<'a> {
 
 impl App {
     /// `GET /alerts`: newest first.
-    pub async fn alerts_list(&self, request: &ListRequest, mut filter: AlertFilter) -> Result<List, Refusal> {
+    pub async fn alerts_list(&self, request: &ListRequest, mut filter: AlertFilter) -> Result<List> {
         if filter.status.is_empty() {
             filter.status.push(AlertStatus::Open);
         }
@@ -78,7 +76,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when it is not open; 422 for a body with members.
-    pub async fn alert_close(&self, mutation: Mutation, id: Named<AlertId>) -> Result<Answer, Refusal> {
+    pub async fn alert_close(&self, mutation: Mutation, id: Named<AlertId>) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         mutation
             .run(self, KeyScope::Operator, async move |work| {
@@ -93,7 +91,7 @@ impl App {
 }
 
 /// Raised when money arrives for a checkout that ended without an order, or for an order that was cancelled.
-pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Result<(), Refusal> {
+pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Result<()> {
     let what = if payment.order_number.is_some() { "order" } else { "checkout" };
     let message = format!(
         "{} of payment {} came after its {what} had ended. Give it back with POST /payments/{}/refunds.",
@@ -123,7 +121,7 @@ async fn raise(
     severity: Severity,
     subject: &str,
     message: String,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     let id = AlertId::generate(work.now, &mut work.dice);
     let alert = NewAlert { id, code, severity, subject: subject.to_owned(), message };
     work.tx.alert_raise(None, &alert, work.now).await?;

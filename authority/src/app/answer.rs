@@ -2,13 +2,8 @@
 
 use std::fmt;
 
-use authority_domain::checkout::Checkout;
-use authority_domain::order::Order;
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::refusal::Refusal;
-use authority_domain::shipment::Shipment;
 use authority_domain::subscription::Subscription;
+use authority_domain::{Checkout, Order, Payment, Refund, Refusal, Result, Shipment};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -99,21 +94,17 @@ impl Answer {
     }
 
     /// An answer with a record, written as JSON.
-    pub fn record(status: u16, record: &impl Serialize) -> Result<Self, Refusal> {
+    pub fn record(status: u16, record: &impl Serialize) -> Result<Self> {
         serde_json::to_string(record).map(|body| Self::new(status, body)).map_err(|_| Refusal::internal())
     }
 
     /// An answer with a record and its version.
-    pub(super) fn of(status: u16, record: &impl Versioned) -> Result<Self, Refusal> {
+    pub(super) fn of(status: u16, record: &impl Versioned) -> Result<Self> {
         Self::showing(status, record, record)
     }
 
     /// An answer that shows a record in a form of its own.
-    pub(super) fn showing(
-        status: u16,
-        shown: &impl Serialize,
-        record: &impl Versioned,
-    ) -> Result<Self, Refusal> {
+    pub(super) fn showing(status: u16, shown: &impl Serialize, record: &impl Versioned) -> Result<Self> {
         Ok(Self::record(status, shown)?.version(record.version()).about(record.name()))
     }
 
@@ -157,7 +148,7 @@ impl Answer {
         self
     }
 
-    pub(super) fn keep(&self, key: &str, secrets: &SecretBox, dice: &dyn Dice) -> Result<String, Refusal> {
+    pub(super) fn keep(&self, key: &str, secrets: &SecretBox, dice: &dyn Dice) -> Result<String> {
         let sealed = if self.confidential {
             Some(
                 STANDARD
@@ -198,7 +189,7 @@ impl Answer {
         serde_json::to_string(&kept).map(Some).map_err(|_| SecretBoxError::UnknownForm)
     }
 
-    pub(super) fn replay(text: &str, key: &str, secrets: &SecretBox) -> Result<Self, Refusal> {
+    pub(super) fn replay(text: &str, key: &str, secrets: &SecretBox) -> Result<Self> {
         let kept: StoredAnswer = serde_json::from_str(text).map_err(|_| Refusal::internal())?;
         let confidential = kept.sealed.is_some();
         let body = match (kept.body, kept.sealed) {

@@ -4,14 +4,8 @@
 //! transaction that changes it, so several instances may run side by side: the second one finds nothing left to
 //! do.
 
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::id::CheckoutId;
-use authority_domain::order;
 use authority_domain::order::CancelReason;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{CheckoutEnd, CheckoutId, OrderNumber, Result, Tenant, Timestamp, order};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
@@ -42,7 +36,7 @@ impl App {
     ///
     /// # Errors
     /// What the store reports, or `payload_too_large`.
-    pub async fn checkout_expire_due(&self, tenant: Tenant, id: CheckoutId) -> Result<bool, Refusal> {
+    pub async fn checkout_expire_due(&self, tenant: Tenant, id: CheckoutId) -> Result<bool> {
         on_its_own(self, Turns::of(&tenant.merchant_id), async move |work| {
             let Some(checkout) = work.tx.checkout_get(&tenant, &id).await? else { return Ok(false) };
             if !checkout.is_overdue(time_for(work, &tenant, checkout.created_at).await?) {
@@ -79,7 +73,7 @@ impl App {
     ///
     /// # Errors
     /// What the store reports, or `payload_too_large`.
-    pub async fn order_cancel_due(&self, tenant: Tenant, number: OrderNumber) -> Result<bool, Refusal> {
+    pub async fn order_cancel_due(&self, tenant: Tenant, number: OrderNumber) -> Result<bool> {
         on_its_own(self, Turns::of(&tenant.merchant_id), async move |work| {
             let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
             let time = time_for(work, &tenant, order.created_at).await?;
@@ -99,7 +93,7 @@ pub(super) async fn time_for(
     work: &mut Work<'_>,
     tenant: &Tenant,
     created_at: Timestamp,
-) -> Result<Timestamp, Refusal> {
+) -> Result<Timestamp> {
     if tenant.livemode {
         return Ok(work.now);
     }

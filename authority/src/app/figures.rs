@@ -7,7 +7,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use authority_store::tx::QueueFigures;
 use authority_store::{ReaderCount, StoreError};
 use tokio::sync::Mutex;

@@ -9,14 +9,12 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::id::MerchantId;
 use authority_domain::invariants::{
     EventDelivery, Finding, FindingCode, History, RecordFromEvents, RecordKind, ShareFromEvents,
     StoredRecord, StreamCheck, check_fan_out, check_order, check_payment_without_order, check_record,
     check_share,
 };
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{MerchantId, Tenant, Timestamp};
 use authority_store::tx::Tx;
 use authority_store::{Inspection, StoreError};
 use serde::Serialize;

@@ -4,7 +4,7 @@
 //! arguments. It cannot say that the future may move between threads, as the writer and the readers need; [`Movable`]
 //! says that.
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Result;
 use authority_store::tx::Tx;
 
 use super::Answer;
@@ -51,14 +51,14 @@ closures! {
     }
     /// Works on the service's own account. It may run more than once, and the writes of its last run alone count.
     Working<T>: {
-        AsyncFnOnce(&mut Work<'_>) -> Result<T, Refusal>
-            + for<'t, 'w> Movable<&'t mut Work<'w>, Result<T, Refusal>>
+        AsyncFnOnce(&mut Work<'_>) -> Result<T>
+            + for<'t, 'w> Movable<&'t mut Work<'w>, Result<T>>
             + Clone
     }
     /// The work of a request about what the second argument names, likewise.
     WorkingFor<A>: {
-        AsyncFnOnce(&mut Work<'_>, A) -> Result<Answer, Refusal>
-            + for<'t, 'w> Movable2<&'t mut Work<'w>, A, Result<Answer, Refusal>>
+        AsyncFnOnce(&mut Work<'_>, A) -> Result<Answer>
+            + for<'t, 'w> Movable2<&'t mut Work<'w>, A, Result<Answer>>
             + Clone
     }
 }

@@ -7,10 +7,8 @@
 //! ordered by the records' ids, which follow the order of creation. `App::list` and `App::operator_list` implement
 //! these two; a feed, which also returns where to resume, builds its page itself.
 
-use authority_domain::cursor::{ListKind, Owner};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::cursor::Owner;
+use authority_domain::{ErrorCode, ListKind, Refusal, Result, Tenant};
 use authority_store::tx::{PAGE_BYTES, Page, PageById};
 use serde::Serialize;
 
@@ -75,7 +73,7 @@ pub(super) struct PageOfAll {
 }
 
 /// A record as JSON text for a list.
-pub(super) fn written<T: Serialize>(record: T) -> Result<String, Refusal> {
+pub(super) fn written<T: Serialize>(record: T) -> Result<String> {
     serde_json::to_string(&record).map_err(|_| Refusal::internal())
 }
 
@@ -91,7 +89,7 @@ impl App {
         list: ListKind,
         tenant: &Tenant,
         request: &ListRequest,
-    ) -> Result<Option<i64>, Refusal> {
+    ) -> Result<Option<i64>> {
         let Some(cursor) = &request.cursor else { return Ok(None) };
         let position = self
             .cursors
@@ -108,9 +106,9 @@ impl App {
         list: ListKind,
         tenant: &Tenant,
         request: &ListRequest,
-        show: impl Fn(R) -> Result<S, Refusal> + Send,
+        show: impl Fn(R) -> Result<S> + Send,
         read: impl ReadingOf<PageOf, P, Refusal>,
-    ) -> Result<List, Refusal>
+    ) -> Result<List>
     where
         P: Into<Page<R>> + Send + 'static,
         S: Into<Item>,
@@ -120,7 +118,7 @@ impl App {
         let found = self.read_list(async move |tx| read(tx, wanted).await).await?;
         let Page { rows, looked_to } = found.into();
         let shown = rows.into_iter().map(|(position, row)| Ok((position, show(row)?)));
-        let shown = Page { rows: shown.collect::<Result<_, Refusal>>()?, looked_to };
+        let shown = Page { rows: shown.collect::<Result<_>>()?, looked_to };
         Ok(self.page(list, tenant, request, shown).0)
     }
 
@@ -131,9 +129,9 @@ impl App {
         list: ListKind,
         prefix: &str,
         request: &ListRequest,
-        show: impl Fn(R) -> Result<(String, String), Refusal> + Send,
+        show: impl Fn(R) -> Result<(String, String)> + Send,
         read: impl ReadingOf<PageOfAll, P, Refusal>,
-    ) -> Result<List, Refusal>
+    ) -> Result<List>
     where
         P: Into<PageById<R>> + Send + 'static,
     {
@@ -141,7 +139,7 @@ impl App {
         let wanted = PageOfAll { before, rows: rows_wanted(request) };
         let found = self.read_list(async move |tx| read(tx, wanted).await).await?;
         let PageById { rows, looked_to } = found.into();
-        let rows = rows.into_iter().map(show).collect::<Result<_, Refusal>>()?;
+        let rows = rows.into_iter().map(show).collect::<Result<_>>()?;
         self.operator_page(list, request, PageById { rows, looked_to })
     }
 
@@ -151,7 +149,7 @@ impl App {
         list: ListKind,
         prefix: &str,
         request: &ListRequest,
-    ) -> Result<Option<String>, Refusal> {
+    ) -> Result<Option<String>> {
         let Some(cursor) = &request.cursor else { return Ok(None) };
         let uuid =
             self.cursors.load().decode_id(cursor, list, &request.filter).map_err(|_| invalid_cursor())?;
@@ -164,7 +162,7 @@ impl App {
         list: ListKind,
         request: &ListRequest,
         found: PageById<(String, String)>,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let (items, last, more) = cut(request, found.rows);
         // What does not fit on the page is before the end of what was looked at.
         let last = if more { last } else { found.looked_to };

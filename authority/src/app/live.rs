@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Result, Tenant};
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
@@ -45,7 +44,7 @@ impl fmt::Display for ChangeMark {
 
 impl App {
     /// The mark of the present state.
-    pub async fn change_mark(&self, watched: &Watched) -> Result<ChangeMark, Refusal> {
+    pub async fn change_mark(&self, watched: &Watched) -> Result<ChangeMark> {
         let watched = watched.clone();
         let text = self
             .read(async move |tx| match watched {

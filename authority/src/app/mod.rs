@@ -48,13 +48,16 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::cursor::CursorKeys;
 use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::merchant::limits::DefaultRates;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{Refusal, Result, Timestamp};
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;
 use authority_store::{JobError, Store, StoreError};
 
+pub use access::{Caller, Operator};
 pub use answer::Answer;
+use lists::written;
+pub use lists::{List, ListRequest};
+use mutation::Work;
 pub use mutation::{IdempotencyKey, IfMatch, Mutation, Owner};
 
 use self::access::key_use::KeyUse;
@@ -122,7 +125,7 @@ impl App {
     ///
     /// # Errors
     /// `service_unavailable` when it cannot.
-    pub async fn ready(&self) -> Result<(), Refusal> {
+    pub async fn ready(&self) -> Result<()> {
         let now = self.now();
         let not_ready = |why: &str| Err(Refusal { detail: why.to_owned(), ..Refusal::unavailable(1) });
         let unknown = "The schema of the database is not the one this program knows.";

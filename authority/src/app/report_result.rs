@@ -1,9 +1,7 @@
 //! The answers to reports about records: the record as it is now, and whether the report changed it.
 
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::shipment::Shipment;
 use authority_domain::subscription::Subscription;
+use authority_domain::{Payment, Refund, Shipment};
 use serde::Serialize;
 
 macro_rules! report_results {

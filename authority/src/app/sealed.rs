@@ -8,8 +8,7 @@
 
 use std::sync::Arc;
 
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{EndpointId, Result};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::{AnswerPosition, SealedOption, SecretPosition, Tx};
@@ -96,7 +95,7 @@ impl App {
     ///
     /// # Errors
     /// `service_unavailable` when the database cannot be read or written; what was moved by then stays moved.
-    pub async fn rewrap(&self) -> Result<Rewrapped, Refusal> {
+    pub async fn rewrap(&self) -> Result<Rewrapped> {
         let (secrets, dice) = (&self.secrets, self.dice.as_ref());
         let mut rewrapped = self
             .rewrap_all(
@@ -138,7 +137,7 @@ impl App {
         page: impl ReadingOf<Option<P>, Vec<(P, V)>, StoreError> + Clone,
         rewrap: impl Fn(&P, &V) -> Result<Option<V>, SecretBoxError>,
         replace: impl ReadingOf<(P, V, V), bool, StoreError> + Clone,
-    ) -> Result<u64, Refusal>
+    ) -> Result<u64>
     where
         P: Clone + Send + 'static,
         V: Clone + Send + 'static,

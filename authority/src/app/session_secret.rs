@@ -2,8 +2,8 @@
 //! hash, and the token of a session's forms is another one, under another label: whoever reads the database learns
 //! neither.
 
-use authority_domain::audit_log::{AuditEntry, Author};
-use authority_domain::id::{AuditId, RequestId};
+use authority_domain::audit_log::AuditEntry;
+use authority_domain::{AuditId, Author, RequestId};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};

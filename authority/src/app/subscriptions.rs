@@ -3,19 +3,15 @@
 //! A renewal reserves its order's number in the transaction that creates the order. A report that says nothing new
 //! answers `applied: false` and commits nothing.
 
-use authority_domain::cursor::ListKind;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::Change;
-use authority_domain::id::{CheckoutId, Named, SubscriptionId};
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::order::Order;
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::subscription;
 use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::founding::Founding;
 use authority_domain::subscription::renewal::Renewing;
 use authority_domain::subscription::{AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest};
-use authority_domain::tenant::Tenant;
+use authority_domain::{
+    Change, CheckoutId, ErrorCode, ListKind, MemberCode, Named, Order, Refusal, Result, SubscriptionId,
+    Tenant, subscription,
+};
 use authority_store::tx::OwnedRecord;
 
 use super::access::Caller;
@@ -28,11 +24,7 @@ use crate::app::order::read::free_order_number;
 
 impl App {
     /// `POST /merchants/:m/:mode/subscriptions`.
-    pub async fn subscription_open(
-        &self,
-        mutation: Mutation,
-        tenant: Named<Tenant>,
-    ) -> Result<Answer, Refusal> {
+    pub async fn subscription_open(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = SubscriptionRequest::read(&mutation.body, self.now());
         mutation
             .for_tenant(self, tenant, None, async move |work, owner| {
@@ -46,11 +38,7 @@ impl App {
     /// # Errors
     /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of
     /// [`AnchoredSubscription::report`](authority_domain::subscription::AnchoredSubscription::report).
-    pub async fn subscription_report(
-        &self,
-        mutation: Mutation,
-        id: Named<SubscriptionId>,
-    ) -> Result<Answer, Refusal> {
+    pub async fn subscription_report(&self, mutation: Mutation, id: Named<SubscriptionId>) -> Result<Answer> {
         let request = SubscriptionReportRequest::read(&mutation.body, self.now());
         let record = id.clone().map(OwnedRecord::Subscription);
         let tenant = self.owner_of(record, SubscriptionId::missing).await?;
@@ -72,13 +60,13 @@ impl App {
     }
 
     /// `GET /subscriptions/:id` of the operator API.
-    pub async fn subscription_find(&self, id: SubscriptionId) -> Result<Answer, Refusal> {
+    pub async fn subscription_find(&self, id: SubscriptionId) -> Result<Answer> {
         let found = self.read(async move |tx| tx.subscription_find(&id).await).await?;
         Answer::of(200, &found.ok_or_else(SubscriptionId::missing)?.1.record)
     }
 
     /// `GET /subscriptions/:subscription` of the merchant API: returns the stored text unchanged.
-    pub async fn subscription_get(&self, caller: &Caller, id: SubscriptionId) -> Result<Answer, Refusal> {
+    pub async fn subscription_get(&self, caller: &Caller, id: SubscriptionId) -> Result<Answer> {
         let tenant = caller.tenant.clone();
         let read = self.read(async move |tx| tx.subscription_body(&tenant, &id).await);
         read.await?.map(Answer::stored).ok_or_else(SubscriptionId::missing)
@@ -90,7 +78,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: SubscriptionFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         self.list(ListKind::Subscriptions, &caller.tenant, request, Ok, async move |tx, of| {
             Ok(tx.subscriptions_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
@@ -103,7 +91,7 @@ pub(super) async fn find(
     work: &mut Work<'_>,
     owner: &Owner,
     id: Named<SubscriptionId>,
-) -> Result<AnchoredSubscription, Refusal> {
+) -> Result<AnchoredSubscription> {
     let found = work.tx.subscription_find(&id?).await?.filter(|(tenant, _)| *tenant == owner.tenant);
     let (_, found) = found.ok_or_else(SubscriptionId::missing)?;
     work.check_version(found.record.resource_version)?;
@@ -115,7 +103,7 @@ pub(super) async fn open(
     work: &mut Work<'_>,
     owner: &Owner,
     request: SubscriptionRequest,
-) -> Result<AnchoredSubscription, Refusal> {
+) -> Result<AnchoredSubscription> {
     let new = request.into_new(work.now, &mut work.dice)?;
     owner.merchant.check_not_closed()?;
     let made = subscription::flow::open(new, owner.tenant.livemode, work.now)?;
@@ -129,7 +117,7 @@ pub(super) async fn report(
     owner: &Owner,
     before: AnchoredSubscription,
     request: SubscriptionReportRequest,
-) -> Result<(bool, AnchoredSubscription), Refusal> {
+) -> Result<(bool, AnchoredSubscription)> {
     let report = request.into_report(work.now, &mut work.dice)?;
     let unchanged = before.clone();
     let (next, changes) = match before.report(report, work.now)? {
@@ -150,7 +138,7 @@ async fn renew(
     owner: &Owner,
     renewing: Renewing,
     before: &AnchoredSubscription,
-) -> Result<(AnchoredSubscription, Vec<Change>), Refusal> {
+) -> Result<(AnchoredSubscription, Vec<Change>)> {
     let Owner { tenant, merchant } = owner;
     merchant.check_not_closed()?;
     let number = match renewing.chosen_number() {
@@ -172,17 +160,13 @@ pub(super) async fn founding(
     work: &mut Work<'_>,
     tenant: &Tenant,
     checkout: &CheckoutId,
-) -> Result<Option<Founding>, Refusal> {
+) -> Result<Option<Founding>> {
     let terms = work.tx.subscription_terms(tenant, checkout).await?;
     Ok(terms.map(|terms| Founding { id: SubscriptionId::generate(work.now, &mut work.dice), terms }))
 }
 
 /// The order that a payment on a subscription pays: its latest one.
-pub(super) async fn order_to_pay(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    id: &SubscriptionId,
-) -> Result<Order, Refusal> {
+pub(super) async fn order_to_pay(work: &mut Work<'_>, tenant: &Tenant, id: &SubscriptionId) -> Result<Order> {
     let found = work.tx.subscription_get(tenant, id).await?;
     let record = found.ok_or_else(|| {
         let detail = "is no subscription of this merchant and mode";

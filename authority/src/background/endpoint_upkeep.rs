@@ -8,15 +8,13 @@
 //! attempt to an endpoint shows that it has failed for too long; but the attempts of a delivery end after their
 //! schedule, and without a new event there is no next attempt.
 
-use authority_domain::alert::{AlertCode, NewAlert};
+use authority_domain::alert::NewAlert;
 use authority_domain::delivery::integration_health::RECENT_MS;
-use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::delivery::retry::RetrySchedule;
+use authority_domain::endpoint::FAILING_AFTER_MS;
 use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, disabled, failing};
 use authority_domain::endpoint::condition::DisablePolicy;
-use authority_domain::endpoint::{DisabledReason, FAILING_AFTER_MS};
-use authority_domain::id::AlertId;
-use authority_domain::time::Timestamp;
+use authority_domain::{AlertCode, AlertId, DisabledReason, FailureReason, Timestamp};
 use authority_store::StoreError;
 use authority_store::shards::ShardSet;
 use authority_store::tx::{Overdue, Tx};

@@ -11,8 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use authority_domain::id::RecoveryId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{RecoveryId, Result};
 use tokio::sync::watch;
 
 use super::goes_on;
@@ -92,7 +91,7 @@ async fn round(
     app: &App,
     stop: &watch::Receiver<bool>,
     paces: &mut BTreeMap<RecoveryId, Pace>,
-) -> Result<Round, Refusal> {
+) -> Result<Round> {
     let mut running = BTreeMap::new();
     let mut came_to = Round::Nothing;
     let mut last = None;

@@ -10,9 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::id::EventId;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EventId, Tenant, Timestamp};
 use authority_store::shards::{Shard, Turns};
 use authority_store::tx::{OldEvent, Tx};
 use authority_store::{Store, StoreError};

@@ -14,9 +14,8 @@
 
 use std::time::Duration;
 
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::RefundAdvance;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Result, Tenant};
 use authority_store::StoreError;
 use authority_store::tx::PendingLimit;
 use tokio::sync::watch;
@@ -160,7 +159,7 @@ async fn cancel_orders(
     }
 }
 
-fn note(done: Result<bool, Refusal>, record: &str) {
+fn note(done: Result<bool>, record: &str) {
     match done {
         Ok(true) => tracing::debug!(record, "its time had come"),
         Ok(false) => {}

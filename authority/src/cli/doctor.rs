@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use authority_store::{Inspection, StoreError};
 use serde::Serialize;
 

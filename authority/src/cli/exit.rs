@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Refusal;
 
 use crate::config::{ConfigError, DatabaseUrl};
 

@@ -4,7 +4,7 @@
 //! line says the same without it.
 
 use anstyle::{AnsiColor, Style};
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 
 /// What a colour stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 //! it has expired is for the caller to judge, by [`Pair::shown`]. No fault repeats a value.
 
 use authority_domain::endpoint::client_certificate::{CHAIN_MAX, ClientCertificate};
-use authority_domain::refusal::{MemberCode, MemberError, Refusal};
-use authority_domain::time::Timestamp;
+use authority_domain::refusal::MemberError;
+use authority_domain::{MemberCode, Refusal, Timestamp};
 use rustls::pki_types::pem::{PemObject as _, SectionKind};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;

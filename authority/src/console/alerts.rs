@@ -1,18 +1,14 @@
 //! The platform's alerts: the list, and closing one that was looked into.
 
 use askama::Template;
-use authority_domain::alert::AlertStatus;
-use authority_domain::id::AlertId;
 use authority_domain::list_filter::AlertFilter;
-use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::refusal::Refusal;
+use authority_domain::{AlertId, AlertStatus, OperatorScope, Refusal, Result};
 use axum::Router;
 use serde_json::Value;
 
 use super::links;
 use super::visit::{Outcome, Visit, done};
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
@@ -50,7 +46,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/console/alerts/{alert}/close", submits(CLOSES, Policy::Write, close))
 }
 
-async fn close(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn close(mut visit: Visit, form: Form, id: String) -> Result<Outcome> {
     let mutation = visit.mutation("alerts.close", &form);
     match visit.app.alert_close(mutation, AlertId::named(&id)).await {
         Ok(_) => Ok(done(PATH, "closed")),
@@ -58,7 +54,7 @@ async fn close(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refu
     }
 }
 
-async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit) -> Result<Outcome> {
     let status = AlertStatus::parse(visit.asked("status")).unwrap_or(AlertStatus::Open);
     let filter = AlertFilter { status: vec![status], ..AlertFilter::default() };
     let found = visit.app.alerts_list(&visit.list_request(status.as_str()), filter).await?;
@@ -81,7 +77,7 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
     visit.page(&Page {
         shell: visit.shell.clone(),
         status,
-        alerts: found.items.iter().map(shown).collect::<Result<_, Refusal>>()?,
+        alerts: found.items.iter().map(shown).collect::<Result<_>>()?,
         may_close: status == AlertStatus::Open && visit.may(CLOSES),
         next,
     })

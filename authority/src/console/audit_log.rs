@@ -3,17 +3,16 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use authority_domain::audit_log::Author;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Author, Refusal, Result};
 use axum::Router;
 use serde_json::Value;
 use url::form_urlencoded;
 
 use super::links;
 use super::visit::{Outcome, Visit};
-use crate::app::lists::List;
-use crate::http::entry::AppState;
+use crate::app::List;
+use crate::http::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, time_of};
@@ -38,7 +37,7 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new().route(PATH, shows(async |visit: Visit, ()| page(&visit).await))
 }
 
-async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit) -> Result<Outcome> {
     let (author, resource) = (visit.asked("author").to_owned(), visit.asked("resource").to_owned());
     let query = |cursor: &str| {
         form_urlencoded::Serializer::new(String::new())
@@ -68,7 +67,7 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
     let table = Table {
         caption: "Writes of operators, newest first",
         head: &["When", "Who", "What", "Record", "Why", "Request"],
-        rows: found.items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: found.items.iter().map(row).collect::<Result<_>>()?,
         empty: if known { "There are none." } else { "This is the id of no operator key or portal session." },
     };
     let next = found.next_cursor.map(|cursor| format!("{PATH}?{}", query(&cursor)));

@@ -1,10 +1,8 @@
 //! Deliveries: the list of all merchants, and one with every attempt.
 
 use askama::Template;
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::refusal::Refusal;
+use authority_domain::{DeliveryId, DeliveryStatus, EndpointId, Result};
 use axum::Router;
 use serde_json::Value;
 
@@ -13,8 +11,7 @@ use super::links::LINKS;
 use super::visit::{MANAGES, Outcome, Visit, done};
 use crate::app::console::stories::DeliveryStory;
 use crate::app::live::Watched;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, fact, member, read};
@@ -46,7 +43,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/console/deliveries/{delivery}/retry", submits(MANAGES, Policy::Write, retry))
 }
 
-async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+async fn list(visit: Visit, (): ()) -> Result<Outcome> {
     let shell = visit.following(links::live(None), &Watched::Platform).await?;
     let wanted = DeliveryStatus::parse(visit.asked("status"));
     let status = wanted.map_or("", |status| status.as_str());
@@ -73,7 +70,7 @@ async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
     })
 }
 
-async fn retry(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn retry(mut visit: Visit, form: Form, id: String) -> Result<Outcome> {
     let mutation = visit.mutation("deliveries.retry", &form);
     match visit.app.delivery_retry(mutation, DeliveryId::named(&id)).await {
         Ok(answer) => {
@@ -84,7 +81,7 @@ async fn retry(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refu
     }
 }
 
-async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, id: &str) -> Result<Outcome> {
     let DeliveryStory { found, attempts, url } = visit.app.delivery_story(DeliveryId::named(id)?).await?;
     let more = vec![fact("Sent to", Cell::text(url)), fact("Merchant", links::id(&found.merchant_id))];
     let shell = visit.following_late(links::live(Some(&found.owner)));

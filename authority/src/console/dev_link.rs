@@ -5,7 +5,7 @@
 //! everywhere but in `dev`, its address is like any other where there is nothing.
 
 use askama::Template;
-use authority_domain::refusal::Refusal;
+use authority_domain::Refusal;
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
@@ -14,7 +14,7 @@ use http::StatusCode;
 
 use super::{ROOT, sign_in};
 use crate::app::console::sessions::SignedIn;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 use crate::pages::answer::{foreign_form, html, redirect_with, refused};
 use crate::pages::origin;
 use crate::pages::shell::Bare;

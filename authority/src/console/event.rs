@@ -1,8 +1,6 @@
 //! An event of any merchant, and sending it again.
 
-use authority_domain::id::{EventId, MerchantId};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EventId, MerchantId, Refusal, Result, Tenant};
 use axum::Router;
 use serde_json::json;
 
@@ -10,8 +8,7 @@ use super::links;
 use super::visit::{MANAGES, Outcome, Visit, done};
 use crate::app::console::endpoints_of;
 use crate::app::console::stories::EventHistory;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages;
 use crate::pages::event::about;
 use crate::pages::form::Form;
@@ -25,7 +22,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/console/events/{event}/replay", submits(MANAGES, Policy::Write, replay))
 }
 
-async fn replay(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn replay(mut visit: Visit, form: Form, id: String) -> Result<Outcome> {
     let history = visit.app.event_story(EventId::named(&id)?).await?;
     let owner = owner(&history).ok_or_else(Refusal::internal)?;
     let endpoint = form.text("endpoint");
@@ -37,7 +34,7 @@ async fn replay(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Ref
     }
 }
 
-async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, id: &str) -> Result<Outcome> {
     let history = visit.app.event_story(EventId::named(id)?).await?;
     let owner = owner(&history).ok_or_else(Refusal::internal)?;
     let number = history.events.first().map_or(String::new(), |event| member(about(event), "order_number"));

@@ -1,7 +1,6 @@
 //! Where the console's pages are.
 
-use authority_domain::id::MerchantId;
-use authority_domain::tenant::{Mode, Tenant};
+use authority_domain::{MerchantId, Mode, Tenant};
 
 use crate::app::live::Watched;
 use crate::pages::Site;

@@ -1,17 +1,15 @@
 //! Merchants: the list, and one with its endpoints and newest orders.
 
 use askama::Template;
-use authority_domain::id::MerchantId;
 use authority_domain::list_filter::{MerchantFilter, OrderFilter};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::{Mode, Tenant};
+use authority_domain::{MerchantId, Mode, Refusal, Result, Tenant};
 use axum::Router;
 use serde_json::Value;
 
 use super::links;
 use super::visit::{Outcome, Visit};
 use crate::app::amount;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, fact, member, time_of};
@@ -47,7 +45,7 @@ pub(super) fn routes() -> Router<AppState> {
     )
 }
 
-async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+async fn list(visit: Visit, (): ()) -> Result<Outcome> {
     let found = visit.app.merchants_list(&visit.list_request(""), MerchantFilter::default()).await?;
     let row = |item: &String| {
         let merchant = read(item)?;
@@ -62,7 +60,7 @@ async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
     let table = Table {
         caption: "Merchants, newest first",
         head: &["Merchant", "Slug", "Status", "Created"],
-        rows: found.items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: found.items.iter().map(row).collect::<Result<_>>()?,
         empty: "There is no merchant yet.",
     };
     let next = found.next_cursor;
@@ -70,7 +68,7 @@ async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
     visit.page(&List { shell: visit.shell.clone(), title: "Merchants", table, next })
 }
 
-async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, id: &str) -> Result<Outcome> {
     let merchant_id = MerchantId::named(id)?;
     let merchant = read(&visit.app.merchant_get(merchant_id.clone()).await?.body)?;
     let livemode = Mode::parse(visit.asked("mode")) != Some(Mode::Test);
@@ -101,11 +99,11 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     })
 }
 
-fn read(text: &str) -> Result<Value, Refusal> {
+fn read(text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|_| Refusal::internal())
 }
 
-fn endpoint_table(items: &[String]) -> Result<Table, Refusal> {
+fn endpoint_table(items: &[String]) -> Result<Table> {
     let row = |item: &String| {
         let endpoint = read(item)?;
         let text = |name: &str| member(&endpoint, name);
@@ -120,12 +118,12 @@ fn endpoint_table(items: &[String]) -> Result<Table, Refusal> {
     Ok(Table {
         caption: "Endpoints, newest first",
         head: &["Endpoint", "Status", "Health", "Last success"],
-        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: items.iter().map(row).collect::<Result<_>>()?,
         empty: "It has no endpoint in this mode.",
     })
 }
 
-fn order_table(tenant: &Tenant, items: &[String]) -> Result<Table, Refusal> {
+fn order_table(tenant: &Tenant, items: &[String]) -> Result<Table> {
     let row = |item: &String| {
         let order = read(item)?;
         let text = |name: &str| member(&order, name);
@@ -142,7 +140,7 @@ fn order_table(tenant: &Tenant, items: &[String]) -> Result<Table, Refusal> {
     Ok(Table {
         caption: "Orders, newest first",
         head: &["Order", "Status", "Payment", "Fulfilment", "Total", "Created"],
-        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: items.iter().map(row).collect::<Result<_>>()?,
         empty: "It has no order in this mode.",
     })
 }

@@ -27,7 +27,7 @@ mod visit;
 use axum::Router;
 
 use crate::app::console::sessions::SignedIn;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 use crate::pages;
 
 /// Where the console is.

@@ -2,10 +2,7 @@
 //! became of each event at each endpoint.
 
 use askama::Template;
-use authority_domain::id::{MerchantId, Named};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::{Mode, Tenant};
+use authority_domain::{MerchantId, Mode, Named, OrderNumber, Result, Tenant};
 use axum::Router;
 
 use super::records::REFUNDS;
@@ -14,8 +11,7 @@ use super::{links, refund_form};
 use crate::app::amount;
 use crate::app::console::stories::OrderStory;
 use crate::app::live::Watched;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::api_call::ApiCall;
 use crate::pages::event::Story;
 use crate::pages::filters;
@@ -57,7 +53,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/console/orders/{merchant}/{mode}/{order}/refund", submits(REFUNDS, Policy::Write, refund))
 }
 
-async fn refund(mut visit: Visit, form: Form, named: Segments) -> Result<Outcome, Refusal> {
+async fn refund(mut visit: Visit, form: Form, named: Segments) -> Result<Outcome> {
     let (tenant, number) = parsed(&named)?;
     let story = visit.app.order_story(tenant.clone(), number.clone(), None).await?;
     let mutation = visit.mutation("refunds.request", &form);
@@ -80,7 +76,7 @@ fn parsed((merchant, mode, number): &Segments) -> Named<(Tenant, OrderNumber)> {
     Ok((Tenant { merchant_id, livemode: mode == Mode::Live }, number))
 }
 
-async fn page(visit: &Visit, named: &Segments, typed: Option<&Form>) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, named: &Segments, typed: Option<&Form>) -> Result<Outcome> {
     let (tenant, number) = parsed(named)?;
     let before = visit.asked("before").parse().ok();
     let watched = Watched::MerchantForOperator(tenant.clone());

@@ -1,21 +1,18 @@
 //! The first page: what is wrong now and what to do about it, then the figures of the day.
 
 use askama::Template;
-use authority_domain::alert::AlertStatus;
 use authority_domain::list_filter::{AlertFilter, AllPaymentsFilter};
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{AlertStatus, Refusal, Result, Timestamp};
 use axum::Router;
 use serde_json::Value;
 
 use super::links::LINKS;
 use super::visit::{Outcome, Visit};
 use super::{ROOT, links};
-use crate::app::amount;
 use crate::app::console::overview::Overview;
-use crate::app::lists::{List, ListRequest};
 use crate::app::live::Watched;
-use crate::http::entry::AppState;
+use crate::app::{List, ListRequest, amount};
+use crate::http::AppState;
 use crate::pages::chart::{Chart, attempts, events};
 use crate::pages::filters;
 use crate::pages::problem::{self, Problem};
@@ -45,7 +42,7 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new().route(ROOT, shows(async |visit: Visit, ()| page(&visit).await))
 }
 
-async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit) -> Result<Outcome> {
     let shell = visit.following(links::live(None), &Watched::Platform).await?;
     let open = AlertFilter { status: vec![AlertStatus::Open], ..AlertFilter::default() };
     let List { items, next_cursor, .. } = visit.app.alerts_list(&visit.list_request("open"), open).await?;
@@ -75,7 +72,7 @@ async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
 
 /// Late payments of which something is left, among the newest of all that came late. Closing an alert does not give
 /// money back, so they are asked for by themselves.
-async fn late(visit: &Visit) -> Result<Table, Refusal> {
+async fn late(visit: &Visit) -> Result<Table> {
     let newest = ListRequest { limit: LATE_ROWS, cursor: None, filter: "late".to_owned() };
     let filter = AllPaymentsFilter { late: Some(true), ..AllPaymentsFilter::default() };
     let found = visit.app.payments_everywhere(&newest, filter).await?;

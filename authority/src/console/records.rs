@@ -2,9 +2,7 @@
 //! became of them, and as it is stored; and giving a payment back that came too late for an order.
 
 use askama::Template;
-use authority_domain::id::PaymentId;
-use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::refusal::Refusal;
+use authority_domain::{OperatorScope, PaymentId, Refusal, Result};
 use axum::Router;
 use serde_json::Value;
 
@@ -13,8 +11,7 @@ use super::{links, refund_form};
 use crate::app::amount;
 use crate::app::console::stories::RecordStory;
 use crate::app::live::Watched;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::event::Story;
 use crate::pages::filters;
 use crate::pages::form::Form;
@@ -52,7 +49,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/console/records/{id}/refund", submits(REFUNDS, Policy::Write, refund))
 }
 
-async fn refund(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn refund(mut visit: Visit, form: Form, id: String) -> Result<Outcome> {
     let RecordStory { record, .. } = visit.app.record_story(id.clone(), None).await?;
     let mutation = visit.mutation("payments.refund", &form);
     let currency = member(&record, "currency");
@@ -69,7 +66,7 @@ async fn refund(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Ref
     }
 }
 
-async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, id: &str, [typed_amount, typed_note]: [String; 2]) -> Result<Outcome> {
     let before = visit.asked("before").parse().ok();
     let RecordStory { tenant, record, history } = visit.app.record_story(id.to_owned(), before).await?;
     let watched = Watched::MerchantForOperator(tenant.clone());

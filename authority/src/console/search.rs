@@ -1,7 +1,7 @@
 //! Search by anything: one result leads straight to its page, several are listed.
 
 use askama::Template;
-use authority_domain::refusal::Refusal;
+use authority_domain::Result;
 use axum::Router;
 
 use super::alerts::PATH as ALERTS;
@@ -10,7 +10,7 @@ use super::links;
 use super::visit::{Outcome, Visit};
 use crate::app::console::MatchedName;
 use crate::app::console::search::Found;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table};
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new().route("/console/search", shows(search))
 }
 
-async fn search(mut visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+async fn search(mut visit: Visit, (): ()) -> Result<Outcome> {
     let text = visit.asked("q").to_owned();
     let usable = !text.is_empty() && text.len() <= TEXT_MAX && !text.contains('\0');
     let found = if usable { visit.app.search(&text).await? } else { Vec::new() };

@@ -9,9 +9,8 @@
 //! Wrong keys count against the address that they come from, in the same bucket as those of the API.
 
 use askama::Template;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::api_key::ApiKey;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -23,9 +22,8 @@ use url::form_urlencoded;
 use super::ROOT;
 use super::visit::Outcome;
 use crate::app::console::sessions::SignedIn;
-use crate::http::bearer;
-use crate::http::entry::{AppState, failed};
-use crate::http::rate_limit::Policy;
+use crate::http::entry::failed;
+use crate::http::{AppState, Policy, bearer};
 use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
 use crate::pages::form::{self, Form};
 use crate::pages::shell::{Bare, Refused};

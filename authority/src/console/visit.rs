@@ -1,9 +1,6 @@
 //! Requests of an operator who is signed in.
 
-use authority_domain::audit_log::Author;
-use authority_domain::id::KeyId;
-use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Author, KeyId, OperatorScope, Result};
 use axum::response::Response;
 use http::Uri;
 use http::request::Parts;
@@ -11,8 +8,7 @@ use http::request::Parts;
 use super::{links, sign_in};
 use crate::app::console::sessions::{Noted, READS, SignedIn};
 use crate::app::live::Watched;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::answer::{cookie, redirect};
 use crate::pages::shell::Place;
 pub(super) use crate::pages::visit::{Outcome, done};
@@ -32,7 +28,7 @@ impl Visitor for SignedIn {
     const MANAGES: &'static [OperatorScope] = &[OperatorScope::KeysWrite];
     const FOLLOWS: &'static [OperatorScope] = Self::READS;
 
-    async fn of(state: &AppState, parts: &Parts, presence: Presence) -> Result<Option<Self>, Refusal> {
+    async fn of(state: &AppState, parts: &Parts, presence: Presence) -> Result<Option<Self>> {
         let use_of_it = if presence == Presence::Person { Noted::Yes } else { Noted::No };
         match cookie(&parts.headers, sign_in::COOKIE) {
             Some(cookie) => state.app.console_session(cookie, use_of_it).await,
@@ -49,7 +45,7 @@ impl Visitor for SignedIn {
     }
 
     /// An operator has none.
-    fn limit(&self, _: &AppState, _: Policy) -> Result<(), Refusal> {
+    fn limit(&self, _: &AppState, _: Policy) -> Result<()> {
         Ok(())
     }
 
@@ -57,7 +53,7 @@ impl Visitor for SignedIn {
         self.operator.may(any_of)
     }
 
-    fn check_scope(&self, any_of: &[OperatorScope]) -> Result<(), Refusal> {
+    fn check_scope(&self, any_of: &[OperatorScope]) -> Result<()> {
         self.operator.check_scope(any_of)
     }
 

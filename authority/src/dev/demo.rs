@@ -8,7 +8,7 @@
 use std::net::SocketAddr;
 
 use authority_domain::merchant::api_key::ApiKey;
-use authority_domain::merchant::scope::{OperatorScope, Scope};
+use authority_domain::{OperatorScope, Scope};
 use authority_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;

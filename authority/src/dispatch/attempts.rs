@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use authority_domain::id::{DeliveryId, EndpointId};
+use authority_domain::{DeliveryId, EndpointId};
 use authority_store::hand_off::HandedOff;
 use authority_store::shards::{ShardSet, Turns};
 use authority_store::slots::Moment;

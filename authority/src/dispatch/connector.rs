@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use authority_domain::endpoint::private_receivers::PrivateReceivers;
 use authority_domain::endpoint::url::NetworkScope;
 use http::Uri;

@@ -15,10 +15,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use authority_domain::Timestamp;
 use authority_domain::delivery::retry::RetryPolicy;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::url::UrlRulesByOwner;
-use authority_domain::time::Timestamp;
 use authority_store::hand_off::{Among, DispatchHandle, claim};
 use authority_store::shards::Turns;
 use authority_store::slots::{Capacity, Slots};

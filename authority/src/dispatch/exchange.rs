@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
 
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::Full;

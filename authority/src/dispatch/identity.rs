@@ -10,8 +10,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use authority_domain::EndpointId;
 use authority_domain::endpoint::client_certificate::NewClientCertificate;
-use authority_domain::id::EndpointId;
 use authority_store::tx::LeasedDelivery;
 use rustls::ClientConfig;
 use rustls::client::Resumption;

@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::{EndpointId, MerchantId};
 use authority_store::hand_off::HandedOff;
 use authority_store::slots::{Blocked, Moment};
 

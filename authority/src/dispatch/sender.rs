@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::delivery::outcome::{AttemptOutcome, classify};
+use authority_domain::delivery::outcome::classify;
 use authority_domain::endpoint::url::UrlRulesByOwner;
 use authority_domain::event::cause::TraceParent;
-use authority_domain::time::Timestamp;
+use authority_domain::{AttemptOutcome, Timestamp};
 use authority_store::Store;
 use authority_store::hand_off::HandedOff;
 use authority_store::slots::{AttemptEnd, Moment, SLOW_AFTER, Slot, Slots};

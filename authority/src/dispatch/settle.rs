@@ -19,12 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::delivery::outcome::{FailureReason, OutcomeClass, ReceiverWish, classify};
+use authority_domain::delivery::outcome::{OutcomeClass, ReceiverWish, classify};
 use authority_domain::delivery::retry::{Next, RetryPolicy, Tried};
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::hold::{Hold, hold_reason};
-use authority_domain::id::{AttemptId, EndpointId};
-use authority_domain::time::Timestamp;
+use authority_domain::{AttemptId, EndpointId, FailureReason, Timestamp};
 use authority_store::hand_off::{Among, claim};
 use authority_store::shards::Turns;
 use authority_store::slots::{Slot, Slots, Want};

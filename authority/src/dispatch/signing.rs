@@ -13,9 +13,9 @@
 //! The digest comes from the `hmac` crate. `verify-core`, which every receiver verifies with, defines how a secret
 //! becomes a key and how a signature is written.
 
+use authority_domain::Timestamp;
 use authority_domain::endpoint::SignatureProfile;
 use authority_domain::endpoint::headers::{HEADERS_MAX, RequestHeaders, is_free};
-use authority_domain::time::Timestamp;
 use authority_store::tx::LeasedDelivery;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderName, HeaderValue};

@@ -3,10 +3,11 @@
 //! An alert is raised each time its condition is seen, and closed when an attempt shows that the condition is gone.
 //! An attempt that ended in a timeout shows nothing about the address or the certificate.
 
-use authority_domain::alert::{AlertCode, Severity};
-use authority_domain::delivery::outcome::{AttemptOutcome, OutcomeClass, ReceiverWish};
+use authority_domain::alert::Severity;
+use authority_domain::delivery::outcome::{OutcomeClass, ReceiverWish};
 use authority_domain::endpoint::alerts::{Said, failing};
-use authority_domain::endpoint::{DEGRADED_AFTER, DisabledReason, Health};
+use authority_domain::endpoint::{DEGRADED_AFTER, Health};
+use authority_domain::{AlertCode, AttemptOutcome, DisabledReason};
 
 use super::verdict::Attempted;
 

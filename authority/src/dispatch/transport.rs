@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use authority_domain::delivery::outcome::{AttemptOutcome, ReceiverWish};
+use authority_domain::AttemptOutcome;
+use authority_domain::delivery::outcome::ReceiverWish;
 use authority_domain::endpoint::TIMEOUT_MAX_MS;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;

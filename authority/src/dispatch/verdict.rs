@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::alert::NewAlert;
 use authority_domain::delivery::integration_health::RECENT_MS;
-use authority_domain::delivery::outcome::{AttemptOutcome, FailureReason, OutcomeClass, ReceiverWish};
+use authority_domain::delivery::outcome::{OutcomeClass, ReceiverWish};
 use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled};
 use authority_domain::endpoint::condition::{DisablePolicy, EndedAttempt};
 use authority_domain::endpoint::hold::Hold;
-use authority_domain::endpoint::{DisabledReason, EndpointStatus};
-use authority_domain::id::{AlertId, AttemptId, EndpointId, EventId, MerchantId};
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    AlertId, AttemptId, AttemptOutcome, DisabledReason, EndpointId, EndpointStatus, EventId, FailureReason,
+    MerchantId, Timestamp,
+};
 use authority_store::StoreError;
 use authority_store::tx::{ConditionOf, SettledAs, Settlement, Tx};
 use rand::rngs::StdRng;

@@ -4,9 +4,8 @@
 //! key exists, is revoked or belongs to this API. Deliberately absent: every other transport (query parameter,
 //! Basic, cookie), and anything that would tell a client which rule its key broke.
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::api_key::ApiKey;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
@@ -15,7 +14,7 @@ use http::header::AUTHORIZATION;
 /// # Errors
 /// `missing_credential` without an `Authorization` line; `invalid_api_key` with two, with another scheme, or with
 /// something that is not a well-formed key.
-pub fn read(headers: &HeaderMap) -> Result<ApiKey, Refusal> {
+pub fn read(headers: &HeaderMap) -> Result<ApiKey> {
     let mut lines = headers.get_all(AUTHORIZATION).iter();
     let Some(line) = lines.next() else {
         return Err(Refusal::new(ErrorCode::MissingCredential, "The request has no Authorization header."));

@@ -5,8 +5,7 @@
 //! then closes the connection after its answer.
 
 use authority_domain::body::strict_json;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use axum::BoxError;
 use axum::body::Body;
 use bytes::Bytes;
@@ -32,7 +31,7 @@ impl Payload {
     /// # Errors
     /// `payload_too_large` for its declared or its real size, `unsupported_media_type`, `request_timeout` when it
     /// does not arrive in time, `invalid_request` when the client aborted it.
-    pub async fn read(method: &Method, headers: &HeaderMap, body: Body) -> Result<Self, Refusal> {
+    pub async fn read(method: &Method, headers: &HeaderMap, body: Body) -> Result<Self> {
         let ignored = matches!(*method, Method::GET | Method::HEAD | Method::DELETE);
         if ignored || body.is_end_stream() {
             return Ok(Self(Bytes::new()));
@@ -59,7 +58,7 @@ impl Payload {
     ///
     /// # Errors
     /// `body_required`, `invalid_json`.
-    pub fn required(&self) -> Result<Value, Refusal> {
+    pub fn required(&self) -> Result<Value> {
         if self.0.is_empty() {
             return Err(Refusal::new(ErrorCode::BodyRequired, "This operation needs a JSON body."));
         }
@@ -70,7 +69,7 @@ impl Payload {
     ///
     /// # Errors
     /// `invalid_json`.
-    pub fn optional(&self) -> Result<Value, Refusal> {
+    pub fn optional(&self) -> Result<Value> {
         if self.0.is_empty() { Ok(Value::Object(Map::new())) } else { parse(&self.0) }
     }
 
@@ -78,7 +77,7 @@ impl Payload {
     ///
     /// # Errors
     /// `invalid_json`.
-    pub fn canonical(&self) -> Result<String, Refusal> {
+    pub fn canonical(&self) -> Result<String> {
         if self.0.is_empty() {
             return Ok("{}".to_owned());
         }
@@ -86,7 +85,7 @@ impl Payload {
     }
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, Refusal> {
+fn parse(bytes: &[u8]) -> Result<Value> {
     strict_json::parse(bytes).map_err(invalid_json)
 }
 
@@ -113,7 +112,7 @@ fn broken(error: &BoxError) -> Refusal {
     Refusal::new(ErrorCode::InvalidRequest, "The body ended before its announced length.")
 }
 
-fn check_media_type(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_media_type(method: &Method, headers: &HeaderMap) -> Result<()> {
     let refuse = |detail: &str| Err(Refusal::new(ErrorCode::UnsupportedMediaType, detail));
     if headers.contains_key(CONTENT_ENCODING) {
         return refuse("A Content-Encoding is not accepted.");

@@ -9,11 +9,8 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use authority_domain::audit_log::Author;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::event::cause::TraceParent;
-use authority_domain::id::KeyId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Author, ErrorCode, KeyId, Refusal, Result};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -43,9 +40,9 @@ use super::request_id::RequestId;
 use super::server::PeerAddress;
 use super::trace_context::RequestTrace;
 use super::unsent::Unsent;
-use crate::app::access::{Caller, Operator};
+use crate::app;
 use crate::app::figures::RecentFigures;
-use crate::app::{self, App, Mutation};
+use crate::app::{App, Caller, Mutation, Operator};
 use crate::config::TrustedProxies;
 use crate::metrics::Metrics;
 
@@ -107,7 +104,7 @@ pub(super) trait Actor: Send + Sized + 'static {
 
 /// A handler's function without its type, so that the shared checks are compiled once and not for each operation.
 pub(super) type Act<C> =
-    Arc<dyn Fn(App, AuthorizedRequest<C>) -> BoxFuture<'static, Result<Reply, Refusal>> + Send + Sync>;
+    Arc<dyn Fn(App, AuthorizedRequest<C>) -> BoxFuture<'static, Result<Reply>> + Send + Sync>;
 
 impl Actor for Caller {
     fn author(&self) -> Option<Author> {
@@ -140,7 +137,7 @@ impl Actor for Operator {
 impl<C: Actor> AuthorizedRequest<C> {
     /// Rows 10 and 11 for an operation that writes: no parameters, readable JSON; also returns what identifies the
     /// logical write.
-    pub(super) fn write(self) -> Result<(C, Mutation), Refusal> {
+    pub(super) fn write(self) -> Result<(C, Mutation)> {
         let canonical_query = self.query.canonical().to_owned();
         self.query.finish()?;
         let body = match self.operation.body_rule() {
@@ -237,7 +234,7 @@ async fn page_turn(
     state: &AppState,
     key: &KeyId,
     client: &str,
-) -> Result<Option<OwnedSemaphorePermit>, Refusal> {
+) -> Result<Option<OwnedSemaphorePermit>> {
     if !operation.is_list() {
         return Ok(None);
     }
@@ -256,14 +253,10 @@ fn undescribed() -> Response {
     Problem(Refusal::internal()).into_response()
 }
 
-type Limited = (RateLimitStatus, Result<(), Refusal>);
+type Limited = (RateLimitStatus, Result<()>);
 
 /// Rows 3 and 4. A failed authentication counts against the client's address.
-async fn authenticate(
-    state: &AppState,
-    operation: &Operation,
-    parts: &Parts,
-) -> Result<(Caller, Limited), Refusal> {
+async fn authenticate(state: &AppState, operation: &Operation, parts: &Parts) -> Result<(Caller, Limited)> {
     let found = match bearer::read(&parts.headers) {
         Ok(key) => state.app.merchant_of(&key).await,
         Err(refusal) => Err(refusal),
@@ -297,7 +290,7 @@ async fn read<C>(
     needs_key: bool,
     mut parts: Parts,
     body: Body,
-) -> Result<AuthorizedRequest<C>, Refusal> {
+) -> Result<AuthorizedRequest<C>> {
     check_version(&parts.headers)?;
     let payload = Payload::read(&parts.method, &parts.headers, body).await?;
     let writes = operation.verb.writes();
@@ -326,7 +319,7 @@ async fn read<C>(
     })
 }
 
-fn check_version(headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_version(headers: &HeaderMap) -> Result<()> {
     let mut lines = headers.get_all(SERVICE_VERSION).iter();
     let known = match (lines.next(), lines.next()) {
         (None, _) => true,

@@ -8,8 +8,7 @@
 
 use std::borrow::Cow;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use http::{HeaderMap, HeaderName, Method};
 use sha2::{Digest, Sha256};
 
@@ -29,7 +28,7 @@ impl IdempotencyKey {
     /// # Errors
     /// `invalid_idempotency_key` for two lines, an empty or over-long key, or a character that is not visible ASCII or
     /// is a quotation mark inside the key.
-    pub fn read(headers: &HeaderMap) -> Result<Option<Self>, Refusal> {
+    pub fn read(headers: &HeaderMap) -> Result<Option<Self>> {
         let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
         let Some(line) = lines.next() else { return Ok(None) };
         let text = line.to_str().ok().filter(|_| lines.next().is_none()).ok_or_else(invalid)?;

@@ -4,8 +4,7 @@
 //! because the brief says the header carries the version; the weak form because proxies weaken tags when they
 //! compress.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use http::HeaderMap;
 use http::header::IF_MATCH;
 
@@ -18,7 +17,7 @@ const VERSION_MAX: i64 = 9_007_199_254_740_991;
 ///
 /// # Errors
 /// `invalid_if_match` for anything but `7`, `"7"`, `W/"7"` and `*`, and for two lines.
-pub fn read(headers: &HeaderMap) -> Result<Option<IfMatch>, Refusal> {
+pub fn read(headers: &HeaderMap) -> Result<Option<IfMatch>> {
     let mut lines = headers.get_all(IF_MATCH).iter();
     let Some(line) = lines.next() else { return Ok(None) };
     let text = line.to_str().ok().filter(|_| lines.next().is_none()).ok_or_else(invalid)?;

@@ -1,10 +1,10 @@
 //! The query parameters that the lists of both APIs share, besides their own filters (contract 4.5).
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Result;
 
 use super::operation::Operation;
 use super::query::Query;
-use crate::app::lists::ListRequest;
+use crate::app::ListRequest;
 
 /// Rows per page by default.
 const ROWS: u16 = 25;
@@ -17,7 +17,7 @@ pub(super) fn list_request(
     mut query: Query,
     operation: &Operation,
     parent: Option<&str>,
-) -> Result<ListRequest, Refusal> {
+) -> Result<ListRequest> {
     let limit = query.limit(if operation.has_resume_cursor() { FEED_ROWS } else { ROWS })?;
     let cursor = query.cursor();
     let filter = query.finish()?;

@@ -12,8 +12,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 
@@ -71,12 +70,7 @@ impl Live {
     ///
     /// # Errors
     /// `rate_limited` when the session or the client has all of theirs; `service_unavailable` when all are taken.
-    pub fn listen(
-        self: &Arc<Self>,
-        session: &str,
-        client: &str,
-        watched: Watched,
-    ) -> Result<Listener, Refusal> {
+    pub fn listen(self: &Arc<Self>, session: &str, client: &str, watched: Watched) -> Result<Listener> {
         let mut books = self.books();
         let beyond = |of: &HashMap<String, usize>, name, most| of.get(name).is_some_and(|held| *held >= most);
         if beyond(&books.of_session, session, PER_SESSION) || beyond(&books.of_client, client, PER_CLIENT) {

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use authority_domain::tenant::Tenant;
+use authority_domain::Tenant;
 
 use crate::config::Quota;
 
@@ -91,7 +91,7 @@ fn time_of_token(quota: Quota, instances: u32) -> Duration {
 mod tests {
     use std::num::NonZeroU32;
 
-    use authority_domain::id::MerchantId;
+    use authority_domain::MerchantId;
     use proptest::prelude::*;
 
     use super::*;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use authority_domain::refusal::Refusal;
+use authority_domain::{Refusal, Result};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Pages built at the same time for one client: half of the store's read connections for lists.
@@ -24,7 +24,7 @@ impl PagesAtOnce {
     ///
     /// # Errors
     /// None in practice: `internal_error` if the semaphore were closed.
-    pub async fn turn(&self, client: &str) -> Result<OwnedSemaphorePermit, Refusal> {
+    pub async fn turn(&self, client: &str) -> Result<OwnedSemaphorePermit> {
         self.turns(client).acquire_owned().await.map_err(|_| Refusal::internal())
     }
 

@@ -3,15 +3,12 @@
 //! A name that is malformed or does not decode names no record. A request that reads is refused for it at once; one
 //! that writes when its turn has come (contract 4.2 row 13), so it asks for a [`Named`].
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{
-    AlertId, CheckoutId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId, MerchantId, Named, PaymentId,
-    RecoveryId, RefundId, ShareId, ShipmentId, SubscriptionId,
-};
 use authority_domain::order::external_references::SystemName;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::{Mode, Tenant};
+use authority_domain::{
+    AlertId, CheckoutId, ConnectionId, DeliveryId, EndpointId, ErrorCode, EventId, KeyId, MerchantId, Mode,
+    Named, OrderNumber, PaymentId, RecoveryId, RefundId, Refusal, Result, ShareId, ShipmentId,
+    SubscriptionId, Tenant,
+};
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::request::Parts;
 
@@ -35,7 +32,7 @@ impl Names {
 /// What names in a path stand for.
 pub(super) trait FromPath: Send + Sized + 'static {
     /// Reads as many names as it needs.
-    fn from_path(names: &mut Names) -> Result<Self, Refusal>;
+    fn from_path(names: &mut Names) -> Result<Self>;
 
     /// The record that a list is below.
     fn parent(&self) -> Option<&str> {
@@ -44,19 +41,19 @@ pub(super) trait FromPath: Send + Sized + 'static {
 }
 
 impl FromPath for () {
-    fn from_path(_: &mut Names) -> Result<Self, Refusal> {
+    fn from_path(_: &mut Names) -> Result<Self> {
         Ok(())
     }
 }
 
 impl<A: FromPath, B: FromPath> FromPath for (A, B) {
-    fn from_path(names: &mut Names) -> Result<Self, Refusal> {
+    fn from_path(names: &mut Names) -> Result<Self> {
         Ok((A::from_path(names)?, B::from_path(names)?))
     }
 }
 
 impl<T: FromPath> FromPath for Named<T> {
-    fn from_path(names: &mut Names) -> Result<Self, Refusal> {
+    fn from_path(names: &mut Names) -> Result<Self> {
         Ok(T::from_path(names))
     }
 
@@ -66,7 +63,7 @@ impl<T: FromPath> FromPath for Named<T> {
 }
 
 impl FromPath for Tenant {
-    fn from_path(names: &mut Names) -> Result<Self, Refusal> {
+    fn from_path(names: &mut Names) -> Result<Self> {
         let named = (names.read(MerchantId::parse), names.read(Mode::parse));
         let (Some(merchant_id), Some(mode)) = named else { return Err(MerchantId::missing()) };
         Ok(Self { merchant_id, livemode: mode == Mode::Live })
@@ -75,7 +72,7 @@ impl FromPath for Tenant {
 
 /// Not a record but an argument of the request, so a malformed one is refused like a parameter (contract 4.2 row 10).
 impl FromPath for SystemName {
-    fn from_path(names: &mut Names) -> Result<Self, Refusal> {
+    fn from_path(names: &mut Names) -> Result<Self> {
         names.read(Self::parse).ok_or_else(|| {
             let detail =
                 "A system is named by a lower-case letter or digit and up to 31 of a-z, 0-9, '_' and '-'.";
@@ -87,7 +84,7 @@ impl FromPath for SystemName {
 macro_rules! records {
     ($($name:ident),*) => {$(
         impl FromPath for $name {
-            fn from_path(names: &mut Names) -> Result<Self, Refusal> {
+            fn from_path(names: &mut Names) -> Result<Self> {
                 names.read(Self::parse).ok_or_else(Self::missing)
             }
 

@@ -3,8 +3,8 @@
 //! A handler returns [`Problem`], which travels as an extension of an empty response. [`super::answer`], which
 //! knows the request's id and the API's name, writes the body with [`ProblemWriter`]. So no handler needs either.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::{MemberError, Refusal};
+use authority_domain::refusal::MemberError;
+use authority_domain::{ErrorCode, Refusal};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};

@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use authority_domain::id::KeyId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{KeyId, Refusal, Result};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -20,8 +19,7 @@ use super::operation::{Content, Operation};
 use super::page::Page;
 use super::problem::Problem;
 use super::unsent::Unsent;
-use crate::app::Answer;
-use crate::app::lists::List;
+use crate::app::{Answer, List};
 
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
@@ -54,7 +52,7 @@ pub(super) struct Holder<'a> {
 /// The response of an operation.
 pub(super) fn respond(
     operation: &Operation,
-    outcome: Result<(Reply, Option<OwnedSemaphorePermit>), Refusal>,
+    outcome: Result<(Reply, Option<OwnedSemaphorePermit>)>,
     has: &IfNoneMatch,
     holder: &Holder<'_>,
 ) -> Response {
@@ -98,8 +96,8 @@ fn declares(operation: &Operation, reply: &Reply) -> bool {
 fn into_response(
     reply: Reply,
     has: &IfNoneMatch,
-    hold: impl FnOnce(Bytes) -> Result<Bytes, Refusal>,
-) -> Result<Response, Refusal> {
+    hold: impl FnOnce(Bytes) -> Result<Bytes>,
+) -> Result<Response> {
     match reply {
         Reply::Answer(mut answer) => {
             let same = !answer.volatile && answer.version.is_some_and(|version| has.names(version));

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use authority_domain::Result;
 use authority_domain::list_filter::ListFilter;
-use authority_domain::refusal::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::handler::Handler;
@@ -18,8 +18,7 @@ use super::list_query::list_request;
 use super::operation::Operation;
 use super::path::FromPath;
 use super::reply::Reply;
-use crate::app::lists::{List, ListRequest};
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, List, ListRequest, Mutation};
 
 /// Routes and their operations.
 #[derive(Default)]
@@ -64,7 +63,7 @@ impl Routes {
         C: Actor,
         P: FromPath,
         F: Fn(App, C, P) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Refusal>> + Send + 'static,
+        Fut: Future<Output = Result<Answer>> + Send + 'static,
     {
         self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
             request.query.finish()?;
@@ -81,7 +80,7 @@ impl Routes {
         P: FromPath,
         W: ListFilter,
         F: Fn(App, C, P, ListRequest, W) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<List, Refusal>> + Send + 'static,
+        Fut: Future<Output = Result<List>> + Send + 'static,
     {
         self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
             let names = P::from_path(&mut request.names)?;
@@ -98,7 +97,7 @@ impl Routes {
         C: Actor,
         P: FromPath,
         F: Fn(App, C, Mutation, P) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Refusal>> + Send + 'static,
+        Fut: Future<Output = Result<Answer>> + Send + 'static,
     {
         self.entered(operation, async move |app, mut request: AuthorizedRequest<C>| {
             let names = P::from_path(&mut request.names)?;
@@ -111,7 +110,7 @@ impl Routes {
     where
         C: Actor,
         F: FnOnce(App, AuthorizedRequest<C>) -> Fut + Clone + Send + Sync + 'static,
-        Fut: Future<Output = Result<Reply, Refusal>> + Send + 'static,
+        Fut: Future<Output = Result<Reply>> + Send + 'static,
     {
         self.checked(operation, Arc::new(move |app, request| Box::pin((act.clone())(app, request))))
     }

@@ -10,9 +10,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::KeyId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, KeyId, Refusal, Result};
 use bytes::Bytes;
 
 /// Budget for all answers of the process together.
@@ -63,7 +61,7 @@ impl Unsent {
     ///
     /// # Errors
     /// `rate_limited`; `service_unavailable` when others hold the budget.
-    pub fn check(&self, key: &KeyId) -> Result<(), Refusal> {
+    pub fn check(&self, key: &KeyId) -> Result<()> {
         let books = self.books();
         if books.room(key) == 0 { Err(books.refusal(key)) } else { Ok(()) }
     }
@@ -72,7 +70,7 @@ impl Unsent {
     ///
     /// # Errors
     /// As [`Self::check`]; never for an answer that `must_be_given`.
-    pub fn hold(self: &Arc<Self>, key: &KeyId, answer: Bytes, must_be_given: bool) -> Result<Bytes, Refusal> {
+    pub fn hold(self: &Arc<Self>, key: &KeyId, answer: Bytes, must_be_given: bool) -> Result<Bytes> {
         if answer.is_empty() {
             return Ok(answer);
         }

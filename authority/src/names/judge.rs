@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use authority_domain::MerchantId;
 use authority_domain::endpoint::private_receivers::PrivateReceivers;
 use authority_domain::endpoint::url::{NetworkScope, TargetUrl};
-use authority_domain::id::MerchantId;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -102,8 +102,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use async_trait::async_trait;
+    use authority_domain::Tenant;
     use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
-    use authority_domain::tenant::Tenant;
     use futures_util::FutureExt as _;
     use futures_util::future::join_all;
 

@@ -1,9 +1,7 @@
 //! Answers of a site: pages, redirects, cookies, and the page that shows a refusal.
 
 use askama::Template;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::RequestId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, RequestId};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -12,7 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::shell::Bare;
 use super::{Visitor, filters};
-use crate::http::entry::AppState;
+use crate::http::AppState;
 
 #[derive(Template)]
 #[template(path = "error.html")]

@@ -1,7 +1,7 @@
 //! The events and the attempts of the last 24 hours, and how long attempts took, as bars. The numbers stand in a table
 //! beside each picture.
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 
 use super::view::{Cell, Table};
 use crate::app::console::HourFigures;

@@ -1,8 +1,8 @@
 //! Deliveries as pages tell them: rows of a list, and one with every attempt and why it failed, in words.
 
 use askama::Template;
-use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus};
-use authority_domain::refusal::Refusal;
+use authority_domain::delivery::{Attempt, Delivery};
+use authority_domain::{DeliveryStatus, Result};
 use serde_json::Value;
 
 use super::api_call::ApiCall;
@@ -37,7 +37,7 @@ pub(crate) fn page<W: Visitor>(
     delivery: &Delivery,
     attempts: &[Attempt],
     more: Vec<Fact>,
-) -> Result<Outcome, Refusal> {
+) -> Result<Outcome> {
     let links = &W::SITE.links;
     let mut facts = vec![
         fact("Status", Cell::state(delivery.status)),
@@ -68,7 +68,7 @@ pub(crate) fn page<W: Visitor>(
 }
 
 /// Deliveries as the API lists them.
-pub(crate) fn table(items: &[String], links: &Links) -> Result<Table, Refusal> {
+pub(crate) fn table(items: &[String], links: &Links) -> Result<Table> {
     let row = |item: &String| {
         let delivery: Value = read(item)?;
         let text = |name: &str| member(&delivery, name);
@@ -85,7 +85,7 @@ pub(crate) fn table(items: &[String], links: &Links) -> Result<Table, Refusal> {
     Ok(Table {
         caption: "Deliveries, newest first",
         head: &["Delivery", "Event", "Status", "Attempts", "Last answer", "Endpoint", "Created"],
-        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: items.iter().map(row).collect::<Result<_>>()?,
         empty: "There are none.",
     })
 }

@@ -1,9 +1,7 @@
 //! An event as pages tell it: what it says, where it went, and what became of it there.
 
 use askama::Template;
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EndpointId, Refusal, Result, Tenant};
 use serde_json::Value;
 
 use super::api_call::ApiCall;
@@ -44,7 +42,7 @@ impl Story {
         visit: &Visit<V>,
         path: &str,
         before: Option<i64>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self> {
         let mut shown = shown_events(history, tenant, visit)?;
         shown.reverse();
         let first = history.events.last().filter(|_| history.truncated);
@@ -98,7 +96,7 @@ pub(crate) fn page<W: Visitor>(
     owner: &Tenant,
     more: Vec<Fact>,
     sees_fates: bool,
-) -> Result<Outcome, Refusal> {
+) -> Result<Outcome> {
     let event = history.events.first().ok_or_else(Refusal::internal)?;
     let shown = shown_events(history, owner, visit)?.pop().ok_or_else(Refusal::internal)?;
     let mut facts = vec![
@@ -134,7 +132,7 @@ pub(crate) fn shown_events<W: Visitor>(
     history: &EventHistory,
     owner: &Tenant,
     visit: &Visit<W>,
-) -> Result<Vec<ShownEvent>, Refusal> {
+) -> Result<Vec<ShownEvent>> {
     let manages = visit.may(W::MANAGES);
     let links = &W::SITE.links;
     let shown = |event: &Value| {

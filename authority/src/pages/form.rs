@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use axum::body::Body;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method};
@@ -42,7 +41,7 @@ impl Form {
     ///
     /// # Errors
     /// `unsupported_media_type`, `payload_too_large`.
-    pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Self, Refusal> {
+    pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Self> {
         let media = headers.get(CONTENT_TYPE).and_then(|line| line.to_str().ok()).unwrap_or_default();
         let essence = media.split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {

@@ -14,7 +14,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::time::Duration;
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Refusal;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
@@ -30,9 +30,8 @@ use super::answer::{foreign, refused};
 use super::visit::{Visit, enter, request_id_of};
 use super::{Presence, Visitor, origin};
 use crate::app::live::ChangeMark;
-use crate::http::entry::AppState;
 use crate::http::live::Listener;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 
 /// How often the session is looked up.
 const CHECKED: Duration = Duration::from_secs(5);

@@ -31,9 +31,7 @@ pub(crate) mod visit;
 
 use std::sync::Arc;
 
-use authority_domain::audit_log::Author;
-use authority_domain::id::KeyId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Author, KeyId, Result};
 use axum::Router;
 use axum::middleware::map_response;
 use axum::response::Response;
@@ -49,8 +47,7 @@ use self::view::Cell;
 use self::visit::Visit;
 use crate::app::live::Watched;
 use crate::http::brand::Brand;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 
 /// One of the two sites.
 #[derive(Debug)]
@@ -88,7 +85,7 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
         state: &AppState,
         parts: &Parts,
         presence: Presence,
-    ) -> impl Future<Output = Result<Option<Self>, Refusal>> + Send;
+    ) -> impl Future<Output = Result<Option<Self>>> + Send;
 
     /// What a request for a stream wants to watch; `None` for what there is not.
     fn watched(visit: &Visit<Self>) -> Option<Watched>;
@@ -100,7 +97,7 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// `rate_limited`.
-    fn limit(&self, state: &AppState, policy: Policy) -> Result<(), Refusal>;
+    fn limit(&self, state: &AppState, policy: Policy) -> Result<()>;
 
     /// Whether the visitor has any of these scopes.
     fn may(&self, any_of: &[Self::Scope]) -> bool;
@@ -109,7 +106,7 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     ///
     /// # Errors
     /// `insufficient_scope`.
-    fn check_scope(&self, any_of: &[Self::Scope]) -> Result<(), Refusal>;
+    fn check_scope(&self, any_of: &[Self::Scope]) -> Result<()>;
 
     /// An id that leads to its record, where the visitor may see that.
     fn link(&self, id: &str) -> Cell {

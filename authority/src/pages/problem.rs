@@ -1,7 +1,7 @@
 //! What is wrong now, and what to do: the first page of each site begins with it.
 
-use authority_domain::endpoint::{Endpoint, EndpointStatus, HealthState};
-use authority_domain::time::Timestamp;
+use authority_domain::endpoint::HealthState;
+use authority_domain::{Endpoint, EndpointStatus, Timestamp};
 
 use super::links::Links;
 use super::view::duration;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Refusal;
 
 use super::live::Live;
 use super::{Site, Visitor};
 use crate::dice::Dice;
+use crate::http::AppState;
 use crate::http::brand::Brand;
-use crate::http::entry::AppState;
 
 /// How often a page that follows loads itself again, in seconds.
 const FOLLOWS_EVERY_S: u32 = 10;

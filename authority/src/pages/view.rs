@@ -1,7 +1,6 @@
 //! The parts that pages are made of: facts and tables, whose cells are texts, times and links.
 
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{Refusal, Result, Timestamp};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -120,6 +119,6 @@ pub(crate) fn duration(ms: i64) -> String {
 ///
 /// # Errors
 /// `internal_error` when it is none: the text comes from a use case.
-pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|_| Refusal::internal())
 }

@@ -3,11 +3,8 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::event::cause::TraceParent;
-use authority_domain::id::RequestId;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{ErrorCode, Refusal, RequestId, Result, Timestamp};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
@@ -25,13 +22,10 @@ use super::live::Live;
 use super::presence::{Presence, follows};
 use super::shell::{Refused, Shell};
 use super::{Visitor, origin};
-use crate::app::lists::ListRequest;
 use crate::app::live::Watched;
-use crate::app::{App, IfMatch, Mutation};
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
-use crate::http::request_id;
+use crate::app::{App, IfMatch, ListRequest, Mutation};
 use crate::http::trace_context::RequestTrace;
+use crate::http::{AppState, Policy, request_id};
 
 /// Rows of a list on one page.
 const ROWS: u16 = 25;
@@ -66,7 +60,7 @@ async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     W: Visitor,
     F: FnOnce(Visit<W>) -> Fut,
-    Fut: Future<Output = Result<Outcome, Refusal>>,
+    Fut: Future<Output = Result<Outcome>>,
 {
     let (parts, _) = request.into_parts();
     let id = request_id_of(&parts);
@@ -95,7 +89,7 @@ pub(crate) async fn submit<W, F, Fut>(
 where
     W: Visitor,
     F: FnOnce(Visit<W>, Form) -> Fut,
-    Fut: Future<Output = Result<Outcome, Refusal>>,
+    Fut: Future<Output = Result<Outcome>>,
 {
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
@@ -124,7 +118,7 @@ where
     W: Visitor,
     N: DeserializeOwned + Send + 'static,
     F: Fn(Visit<W>, N) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
+    Fut: Future<Output = Result<Outcome>> + Send + 'static,
 {
     get(async move |State(state): State<AppState>, names: Names<N>, request: Request| match names {
         Ok(Path(names)) => show(state, request, move |visit| act(visit, names)).await,
@@ -142,7 +136,7 @@ where
     W: Visitor,
     N: DeserializeOwned + Send + 'static,
     F: Fn(Visit<W>, Form, N) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Outcome, Refusal>> + Send + 'static,
+    Fut: Future<Output = Result<Outcome>> + Send + 'static,
 {
     post(async move |State(state): State<AppState>, names: Names<N>, request: Request| match names {
         Ok(Path(names)) => {
@@ -217,7 +211,7 @@ impl<W: Visitor> Visit<W> {
     ///
     /// # Errors
     /// Only what the store reports.
-    pub(crate) async fn following(&self, stream: String, watched: &Watched) -> Result<Shell, Refusal> {
+    pub(crate) async fn following(&self, stream: String, watched: &Watched) -> Result<Shell> {
         if !self.reads || !self.asked("cursor").is_empty() {
             return Ok(self.shell.clone());
         }
@@ -258,7 +252,7 @@ impl<W: Visitor> Visit<W> {
     ///
     /// # Errors
     /// `internal_error` when the template fails.
-    pub(crate) fn page(&self, template: &impl Template) -> Result<Outcome, Refusal> {
+    pub(crate) fn page(&self, template: &impl Template) -> Result<Outcome> {
         let status = self.shell.refused.as_ref().map_or(200, |refused| refused.status);
         let html = template.render().map_err(|_| Refusal::internal())?;
         Ok(Outcome::Page(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), html))
@@ -273,7 +267,7 @@ pub(crate) fn done(path: &str, what: &str) -> Outcome {
 
 fn answered<W: Visitor>(
     state: &AppState,
-    outcome: Result<Outcome, Refusal>,
+    outcome: Result<Outcome>,
     who: &W,
     wrote: bool,
     id: &RequestId,

@@ -9,8 +9,8 @@ use http::HeaderValue;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 
 use crate::app::portal::sessions::PortalVisitor;
+use crate::http::AppState;
 use crate::http::brand::Logo;
-use crate::http::entry::AppState;
 use crate::pages::visit::nowhere;
 
 /// Opened by itself, an SVG is a document: it runs no script, loads nothing and has no origin.

@@ -1,18 +1,15 @@
 //! Deliveries to one of the merchant's endpoints, and one with every attempt.
 
 use askama::Template;
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::{DeliveryId, EndpointId};
 use authority_domain::list_filter::{DeliveryFilter, EndpointFilter};
-use authority_domain::refusal::Refusal;
+use authority_domain::{DeliveryId, DeliveryStatus, EndpointId, Result};
 use axum::Router;
 use serde_json::Value;
 
 use super::{LINKS, Visit, following};
-use crate::app::lists::ListRequest;
+use crate::app::ListRequest;
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::form::Form;
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
@@ -52,7 +49,7 @@ pub(super) fn routes() -> Router<AppState> {
         )
 }
 
-async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+async fn list(visit: Visit, (): ()) -> Result<Outcome> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
     let shell = following(&visit).await?;
@@ -84,7 +81,7 @@ async fn deliveries(
     visit: &Visit,
     endpoint: &str,
     wanted: Option<DeliveryStatus>,
-) -> Result<Option<crate::app::lists::List>, Refusal> {
+) -> Result<Option<crate::app::lists::List>> {
     if endpoint.is_empty() {
         return Ok(None);
     }
@@ -95,12 +92,12 @@ async fn deliveries(
     visit.app.deliveries_list(&visit.who.caller, id, &request, filter).await.map(Some)
 }
 
-fn choice(item: &str) -> Result<(String, String), Refusal> {
+fn choice(item: &str) -> Result<(String, String)> {
     let endpoint: Value = read(item)?;
     Ok((member(&endpoint, "id"), member(&endpoint, "url")))
 }
 
-async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, id: &str) -> Result<Outcome> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
     let shell = following(visit).await?;
@@ -108,7 +105,7 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     pages::delivery::page(visit, shell, &found.delivery, &found.attempts, Vec::new())
 }
 
-async fn retry(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn retry(mut visit: Visit, form: Form, id: String) -> Result<Outcome> {
     let mutation = visit.mutation("deliveries.retry", &form);
     let id = DeliveryId::named(&id);
     match visit.app.delivery_retry_own(&visit.who.caller, mutation, id.clone()).await {

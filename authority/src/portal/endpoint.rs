@@ -1,20 +1,16 @@
 //! One of the merchant's endpoints, and the forms that only the merchant has: change it, disable and enable it.
 
 use askama::Template;
-use authority_domain::endpoint::EndpointStatus;
-use authority_domain::id::EndpointId;
 use authority_domain::list_filter::DeliveryFilter;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EndpointId, EndpointStatus, Result, Tenant};
 use axum::Router;
 use serde_json::{Value, json};
 
 use super::{LINKS, Visit, endpoints, following};
+use crate::app::ListRequest;
 use crate::app::endpoint::merchant::Holder;
-use crate::app::lists::ListRequest;
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::endpoint::actions::act;
 use crate::pages::endpoint::{self, EndpointView, KeepsEndpoints, ROWS, ShownEndpoint, kept};
 use crate::pages::form::{self, Form};
@@ -49,7 +45,7 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 impl KeepsEndpoints for PortalVisitor {
-    async fn endpoint(visit: &Visit, id: &str) -> Result<ShownEndpoint, Refusal> {
+    async fn endpoint(visit: &Visit, id: &str) -> Result<ShownEndpoint> {
         let caller = &visit.who.caller;
         caller.check_scope(Self::MANAGES)?;
         let answer = visit.app.endpoint_get(caller, EndpointId::named(id)?).await?;
@@ -64,7 +60,7 @@ impl KeepsEndpoints for PortalVisitor {
         Holder::from(&self.caller)
     }
 
-    async fn holder_of(visit: &Visit, _: &str) -> Result<Holder, Refusal> {
+    async fn holder_of(visit: &Visit, _: &str) -> Result<Holder> {
         Ok(Holder::from(&visit.who.caller))
     }
 
@@ -72,7 +68,7 @@ impl KeepsEndpoints for PortalVisitor {
         format!("{}/endpoints", LINKS.root)
     }
 
-    async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome, Refusal> {
+    async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome> {
         let shell = following(visit).await?;
         let shown = Self::endpoint(visit, id).await?;
         let endpoint = &shown.endpoint;
@@ -90,7 +86,7 @@ impl KeepsEndpoints for PortalVisitor {
     }
 }
 
-async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         let body = form::body([
             ("url", Some(form.text("url").into())),
@@ -102,14 +98,14 @@ async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal
     .await
 }
 
-async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         patched(visit, form, &shown, json!({ "status": EndpointStatus::Disabled }), "disabled").await
     })
     .await
 }
 
-async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         patched(visit, form, &shown, json!({ "status": EndpointStatus::Enabled }), "enabled").await
     })
@@ -123,7 +119,7 @@ async fn patched(
     shown: &ShownEndpoint,
     body: Value,
     what: &'static str,
-) -> Result<&'static str, Refusal> {
+) -> Result<&'static str> {
     let mutation = visit.mutation("endpoints.change", form);
     let id = Ok(shown.endpoint.id.clone());
     let answer = visit.app.endpoint_change(&visit.who.caller, mutation.with(body), id).await?;

@@ -1,15 +1,14 @@
 //! The merchant's endpoints: the list, and a new one, whose secret is shown once.
 
 use askama::Template;
+use authority_domain::Result;
 use authority_domain::list_filter::EndpointFilter;
-use authority_domain::refusal::Refusal;
 use axum::Router;
 use serde_json::Value;
 
 use super::{LINKS, Visit};
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::Visitor as _;
 use crate::pages::endpoint::actions::secret_page;
 use crate::pages::endpoint::kept;
@@ -45,7 +44,7 @@ pub(super) fn routes() -> Router<AppState> {
     )
 }
 
-async fn page(visit: &Visit, typed: Option<&Form>) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, typed: Option<&Form>) -> Result<Outcome> {
     let caller = &visit.who.caller;
     caller.check_scope(PortalVisitor::MANAGES)?;
     let found = visit.app.endpoints_list(caller, &visit.list_request(""), EndpointFilter::default()).await?;
@@ -59,7 +58,7 @@ async fn page(visit: &Visit, typed: Option<&Form>) -> Result<Outcome, Refusal> {
     })
 }
 
-fn table(items: &[String]) -> Result<Table, Refusal> {
+fn table(items: &[String]) -> Result<Table> {
     let row = |item: &String| {
         let endpoint: Value = read(item)?;
         let text = |name: &str| member(&endpoint, name);
@@ -75,12 +74,12 @@ fn table(items: &[String]) -> Result<Table, Refusal> {
     Ok(Table {
         caption: "Endpoints, newest first",
         head: &["Endpoint", "Description", "Status", "Health", "Last success"],
-        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: items.iter().map(row).collect::<Result<_>>()?,
         empty: "There is no endpoint yet.",
     })
 }
 
-async fn create(mut visit: Visit, form: Form, (): ()) -> Result<Outcome, Refusal> {
+async fn create(mut visit: Visit, form: Form, (): ()) -> Result<Outcome> {
     let mutation = visit.mutation("endpoints.create", &form);
     let body = form::body([
         ("url", Some(form.text("url").into())),

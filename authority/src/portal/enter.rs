@@ -13,8 +13,7 @@
 //! this origin alone, and browsers apply that to where a form is redirected.
 
 use askama::Template;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal};
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
@@ -25,9 +24,8 @@ use http::{HeaderValue, StatusCode};
 
 use super::LINKS;
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::bearer;
-use crate::http::entry::{AppState, failed};
-use crate::http::rate_limit::Policy;
+use crate::http::entry::failed;
+use crate::http::{AppState, Policy, bearer};
 use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
 use crate::pages::origin;
 use crate::pages::shell::Bare;

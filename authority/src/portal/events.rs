@@ -1,9 +1,8 @@
 //! Events: the stream, newest first, and one with its content and what became of it at each endpoint.
 
 use askama::Template;
-use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
-use authority_domain::refusal::Refusal;
+use authority_domain::{EventId, Result};
 use axum::Router;
 use serde_json::{Value, json};
 use verify_core::catalog::EventType;
@@ -11,8 +10,7 @@ use verify_core::catalog::EventType;
 use super::visitor::EVENTS;
 use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::form::Form;
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
@@ -40,7 +38,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/portal/events/{event}/replay", submits(PortalVisitor::MANAGES, Policy::Delivery, replay))
 }
 
-async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
+async fn list(visit: Visit, (): ()) -> Result<Outcome> {
     visit.who.check_scope(EVENTS)?;
     let shell = following(&visit).await?;
     let asked = visit.asked("type");
@@ -56,7 +54,7 @@ async fn list(visit: Visit, (): ()) -> Result<Outcome, Refusal> {
     visit.page(&List { shell, kind, kinds: kinds.into(), here, table, next })
 }
 
-fn table(items: &[String]) -> Result<Table, Refusal> {
+fn table(items: &[String]) -> Result<Table> {
     let row = |item: &String| {
         let event: Value = read(item)?;
         let about = pages::event::about(&event);
@@ -73,12 +71,12 @@ fn table(items: &[String]) -> Result<Table, Refusal> {
     Ok(Table {
         caption: "Events, newest first",
         head: &["Event", "Type", "Sequence", "About", "Created"],
-        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: items.iter().map(row).collect::<Result<_>>()?,
         empty: "There are none.",
     })
 }
 
-async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit, id: &str) -> Result<Outcome> {
     visit.who.check_scope(EVENTS)?;
     let caller = &visit.who.caller;
     let shell = following(visit).await?;
@@ -89,7 +87,7 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome, Refusal> {
     pages::event::page(visit, shell, &history, &caller.tenant, more, sees_fates)
 }
 
-async fn replay(mut visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn replay(mut visit: Visit, form: Form, id: String) -> Result<Outcome> {
     let endpoint = form.text("endpoint");
     let body = if endpoint.is_empty() { json!({}) } else { json!({ "endpoint_ids": [endpoint] }) };
     let mutation = visit.mutation("events.replay", &form);

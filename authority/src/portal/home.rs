@@ -2,15 +2,14 @@
 
 use askama::Template;
 use authority_domain::delivery::integration_health::EndpointFigures;
-use authority_domain::endpoint::{Endpoint, EndpointStatus, HealthState};
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::endpoint::HealthState;
+use authority_domain::{Endpoint, EndpointStatus, Result, Timestamp};
 use axum::Router;
 
 use super::visitor::EVENTS;
 use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 use crate::pages::Visitor as _;
 use crate::pages::chart::{Chart, events, percentile};
 use crate::pages::filters;
@@ -48,7 +47,7 @@ pub(super) fn routes() -> Router<AppState> {
     Router::new().route(LINKS.root, shows(async |visit: Visit, ()| page(&visit).await))
 }
 
-async fn page(visit: &Visit) -> Result<Outcome, Refusal> {
+async fn page(visit: &Visit) -> Result<Outcome> {
     let shell = following(visit).await?;
     let sees = if visit.may(PortalVisitor::MANAGES) {
         Some(health(&visit.app.portal_overview(&visit.who.caller).await?, visit.now))

@@ -18,12 +18,12 @@ mod events;
 mod home;
 mod visitor;
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Result;
 use axum::Router;
 
 use crate::app::live::Watched;
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 use crate::pages;
 use crate::pages::links::Links;
 use crate::pages::shell::Shell;
@@ -43,7 +43,7 @@ const LINKS: Links = Links {
 type Visit = visit::Visit<PortalVisitor>;
 
 /// The frame of a page that keeps itself up to date.
-async fn following(visit: &Visit) -> Result<Shell, Refusal> {
+async fn following(visit: &Visit) -> Result<Shell> {
     let watched = Watched::Merchant(visit.who.caller.tenant.clone());
     visit.following(format!("{}/live", LINKS.root), &watched).await
 }

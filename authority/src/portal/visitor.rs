@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use authority_domain::audit_log::Author;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{EventId, KeyId};
-use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Author, ErrorCode, EventId, KeyId, Refusal, Result, Scope};
 use axum::response::Response;
 use http::request::Parts;
 
 use super::{LINKS, PORTAL, Visit, enter};
 use crate::app::live::Watched;
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::bearer;
 use crate::http::brand::Brand;
-use crate::http::entry::{AppState, failed};
-use crate::http::rate_limit::Policy;
+use crate::http::entry::failed;
+use crate::http::{AppState, Policy, bearer};
 use crate::pages::answer::cookie;
 use crate::pages::links::mode;
 use crate::pages::shell::Place;
@@ -35,7 +30,7 @@ impl Visitor for PortalVisitor {
     const FOLLOWS: &'static [Scope] = &[Scope::EventsRead, Scope::WebhooksManage];
 
     /// A session ends by its time alone, whoever asks.
-    async fn of(state: &AppState, parts: &Parts, _: Presence) -> Result<Option<Self>, Refusal> {
+    async fn of(state: &AppState, parts: &Parts, _: Presence) -> Result<Option<Self>> {
         match cookie(&parts.headers, enter::COOKIE) {
             Some(cookie) => state.app.portal_session(cookie).await,
             None => Ok(None),
@@ -54,7 +49,7 @@ impl Visitor for PortalVisitor {
         enter::ended(state, failed(state, parts, refusal), parts)
     }
 
-    fn limit(&self, state: &AppState, policy: Policy) -> Result<(), Refusal> {
+    fn limit(&self, state: &AppState, policy: Policy) -> Result<()> {
         state.limiter.check(&self.caller.tenant, &self.caller.merchant.limits, policy).1
     }
 
@@ -62,7 +57,7 @@ impl Visitor for PortalVisitor {
         self.caller.may(any_of)
     }
 
-    fn check_scope(&self, any_of: &[Scope]) -> Result<(), Refusal> {
+    fn check_scope(&self, any_of: &[Scope]) -> Result<()> {
         self.caller.check_scope(any_of)
     }
 

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Nonce};
 use arc_swap::ArcSwap;
-use authority_domain::id::EndpointId;
+use authority_domain::EndpointId;
 use authority_store::tx::SealedOption;
 use zeroize::Zeroizing;
 

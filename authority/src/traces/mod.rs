@@ -13,7 +13,7 @@ mod collector;
 
 use std::sync::Arc;
 
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use authority_domain::event::cause::TraceParent;
 use authority_store::tx::LeasedDelivery;
 use http::HeaderName;

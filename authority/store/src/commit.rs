@@ -13,12 +13,10 @@ use std::collections::BTreeMap;
 use authority_domain::endpoint::matches_filter;
 use authority_domain::event::NewEvent;
 use authority_domain::event::cause::Cause;
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
+use authority_domain::event::change::Record;
 use authority_domain::partner::share::ShareStatus;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::{MerchantContext, Tenant};
-use authority_domain::time::Timestamp;
+use authority_domain::tenant::MerchantContext;
+use authority_domain::{Change, DeliveryId, EndpointId, EventId, MerchantId, Refusal, Tenant, Timestamp};
 use rand_core::Rng;
 
 use crate::hand_off::HandedOff;

@@ -3,7 +3,8 @@
 //! A constraint violation is a fact about the request; it is kept apart from a database that cannot answer. The use
 //! case matches the former. The latter becomes 503 and aborts its transaction.
 
-use authority_domain::refusal::{Fault, Refusal};
+use authority_domain::Refusal;
+use authority_domain::refusal::Fault;
 use thiserror::Error;
 
 use crate::postgres;

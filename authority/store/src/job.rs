@@ -5,8 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{EndpointId, Refusal};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};

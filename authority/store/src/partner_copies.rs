@@ -12,15 +12,10 @@
 use std::collections::BTreeMap;
 
 use authority_domain::event::NewEvent;
-use authority_domain::event::change::{Change, Record};
+use authority_domain::event::change::Record;
 use authority_domain::event::partner_copy::{PartnerCopy, is_told_to_partners};
-use authority_domain::id::{EventId, ShareId};
-use authority_domain::order::number::OrderNumber;
 use authority_domain::partner::share::OrderShare;
-use authority_domain::refusal::Refusal;
-use authority_domain::shipment::Shipment;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Change, EventId, OrderNumber, Refusal, ShareId, Shipment, Tenant, Timestamp};
 use rand_core::Rng;
 
 use crate::Result;

@@ -14,8 +14,7 @@
 
 use std::fmt;
 
-use authority_domain::id::MerchantId;
-use authority_domain::tenant::Tenant;
+use authority_domain::{MerchantId, Tenant};
 use sha2::{Digest, Sha256};
 
 /// Shards of merchants. Fixed: the migration that makes the table `turns` has the same number.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use authority::dispatch::client::DeliveryLimits;
 use authority::dispatch::transport::AttemptReport;
-use authority_domain::delivery::outcome::{AttemptOutcome, ReceiverWish};
+use authority_domain::AttemptOutcome;
+use authority_domain::delivery::outcome::ReceiverWish;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 

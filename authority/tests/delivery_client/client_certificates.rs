@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
 use authority::dispatch::identity::ClientIdentity;
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use http::{Request, Response};

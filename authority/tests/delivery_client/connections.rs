@@ -9,7 +9,7 @@ use authority::clock::SystemClock;
 use authority::config::EgressProxy;
 use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::names::Resolve;
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules};
 use futures_util::FutureExt as _;
 use http::HeaderValue;

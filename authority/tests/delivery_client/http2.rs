@@ -8,7 +8,7 @@ use std::time::Duration;
 use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
 use authority::dispatch::transport::AttemptReport;
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use futures_util::future::join_all;

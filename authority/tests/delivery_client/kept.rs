@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use authority::clock::Clock;
 use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use authority::clock::SystemClock;
 use authority::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits, Egress};
 use authority::dispatch::transport::AttemptReport;
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use bytes::Bytes;
 use http::{Request, Response, Version};
 use http_body_util::{BodyExt as _, Full};

@@ -1,6 +1,6 @@
 //! Real bodies with the places of their ids known: what the floor writes again and again.
 
-use authority_domain::id::{CheckoutId, EventId};
+use authority_domain::{CheckoutId, EventId};
 
 /// A text with gaps.
 #[derive(Debug)]

@@ -6,10 +6,7 @@ use std::collections::BTreeSet;
 
 use authority::app::access::Caller;
 use authority::app::{Answer, Mutation};
-use authority_domain::audit_log::Author;
-use authority_domain::id::RequestId;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{Author, Refusal, RequestId, Timestamp};
 use rand::RngExt as _;
 use serde_json::{Value, json};
 

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::endpoint::EndpointStatus;
-use authority_domain::id::EndpointId;
+use authority_domain::{EndpointId, EndpointStatus};
 use rand::RngExt as _;
 use serde_json::json;
 

@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 
 use authority::app::checkout::end::CheckoutAction;
 use authority::app::{Answer, Mutation};
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::id::{CheckoutId, DeliveryId, EndpointId, EventId};
-use authority_domain::refusal::Refusal;
+use authority_domain::{CheckoutEnd, CheckoutId, DeliveryId, EndpointId, EventId, Refusal};
 use futures_util::future::{BoxFuture, join_all};
 use rand::RngExt as _;
 use serde_json::{Value, json};

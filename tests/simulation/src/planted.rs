@@ -5,7 +5,7 @@
 //! settings or another clock than the judge goes by. The product itself is as it is shipped.
 
 use authority::dispatch::transport::AttemptReport;
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 
 use crate::network::Call;
 

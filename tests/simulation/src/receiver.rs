@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::{Duration, UNIX_EPOCH};
 
-use authority_domain::delivery::outcome::AttemptOutcome;
+use authority_domain::AttemptOutcome;
 use rand::rngs::StdRng;
 use rand::{Rng, RngExt as _};
 

@@ -1,6 +1,6 @@
 //! Forms: each does what the API does, once, and is in the audit log; a refusal is said on the page.
 
-use authority_domain::id::KeyId;
+use authority_domain::KeyId;
 use serde_json::{Value, json};
 use tests::authority::{Authority, Database};
 use tests::eventually::eventually;

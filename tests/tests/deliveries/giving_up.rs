@@ -6,7 +6,7 @@ use std::sync::Arc;
 use authority::app::merchant::operator_keys::operator_key_create;
 use authority::dice::SystemDice;
 use authority::service::Service;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::OperatorScope;
 use serde_json::json;
 use tests::authority::Database;
 use tests::clock::HandClock;

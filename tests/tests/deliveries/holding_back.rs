@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use serde_json::{Value, json};
 use tests::authority::Database;
 use tests::eventually::eventually;

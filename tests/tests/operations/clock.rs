@@ -7,7 +7,7 @@ use authority::app::merchant::operator_keys::operator_key_create;
 use authority::cli::{self, Exit, Process};
 use authority::dice::SystemDice;
 use authority::service::Service;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::OperatorScope;
 use serde_json::{Value, json};
 use tests::authority::{Database, KEK};
 use tests::clock::HandClock;

@@ -1,7 +1,7 @@
 //! The time at which something happened, as reported by others (contract 18.3). It must not be before the record was
 //! created, nor in the future. Allowances cover clocks that differ and reports that overtake each other.
 
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// How far a time given by a client may lie in the future (contract 4.7).
@@ -25,7 +25,7 @@ pub(crate) fn is_before(at: Timestamp, made_at: Timestamp) -> bool {
 ///
 /// # Errors
 /// `validation_failed` at `/occurred_at`.
-pub(crate) fn check(occurred_at: Option<Timestamp>, made_at: Timestamp) -> Result<(), Refusal> {
+pub(crate) fn check(occurred_at: Option<Timestamp>, made_at: Timestamp) -> Result<()> {
     match occurred_at {
         Some(at) if is_before(at, made_at) => {
             let detail = "must not be more than 24 hours before the record was made";

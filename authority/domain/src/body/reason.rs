@@ -5,13 +5,13 @@ use serde_json::Value;
 
 use crate::body;
 use crate::body::Text;
-use crate::refusal::Refusal;
+use crate::refusal::Result;
 
 /// Reads a body that is a reason and nothing else.
 ///
 /// # Errors
 /// 422 with every wrong member.
-pub fn read_reason(body: &Value) -> Result<String, Refusal> {
+pub fn read_reason(body: &Value) -> Result<String> {
     body::read(body, |m| m.string("reason", Text::LINE).required())
 }
 
@@ -19,6 +19,6 @@ pub fn read_reason(body: &Value) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// 422 with every wrong member.
-pub fn read_optional_reason(body: &Value) -> Result<Option<String>, Refusal> {
+pub fn read_optional_reason(body: &Value) -> Result<Option<String>> {
     body::read(body, |m| m.string("reason", Text::LINE).optional())
 }

@@ -105,10 +105,10 @@ pub(crate) fn member(name: &str) {
 }
 
 /// Members of the record that the reader refuses by their own code.
-pub(crate) fn not_writable(names: &[&str]) {
+pub(crate) fn not_writable(names: &str) {
     noting(|notes| {
         if let Some(object) = notes.open.last_mut() {
-            object.not_writable = names.iter().map(|name| json!(name)).collect();
+            object.not_writable.extend(names.split(' ').map(Value::from));
         }
     });
 }

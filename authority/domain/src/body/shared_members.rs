@@ -21,7 +21,7 @@ pub(crate) struct LineRequest {
 }
 
 pub(crate) fn line(m: &mut Members<'_>) -> LineRequest {
-    m.not_writable(&["id", "subtotal_amount", "total_amount"]);
+    m.not_writable("id subtotal_amount total_amount");
     LineRequest {
         sku: m.string("sku", Text::LINE).optional(),
         name: m.string("name", Text::LINE).required(),

@@ -13,7 +13,7 @@ use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order};
 use crate::payment::Payment;
 use crate::payment::flow::told;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::subscription::AnchoredSubscription;
 use crate::subscription::founding::{Founding, found};
 use crate::time::Timestamp;
@@ -28,7 +28,7 @@ pub fn end(
     open_payment: Option<Payment>,
     how: CheckoutEnd,
     now: Timestamp,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let requested = how.status();
     if checkout.status == requested {
         return Ok(Vec::new());
@@ -65,7 +65,7 @@ pub fn complete(
     founding: Option<Founding>,
     confirm_on: ConfirmOn,
     now: Timestamp,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let requested = CheckoutStatus::Completed;
     if checkout.status != CheckoutStatus::Open {
         return Err(refused(&checkout, requested, "only an open one can be completed."));

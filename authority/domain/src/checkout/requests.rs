@@ -10,7 +10,7 @@ use crate::checkout::{CheckoutMode, NewCheckout};
 use crate::id::CheckoutId;
 use crate::order::{Basket, Priced};
 use crate::parts::{Address, Customer, Metadata};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::TermsRequest;
 use crate::time::Timestamp;
 
@@ -38,17 +38,9 @@ impl CheckoutRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&[
-                "id",
-                "status",
-                "amounts",
-                "order_number",
-                "payment_id",
-                "livemode",
-                "merchant",
-            ]);
+            m.not_writable("id status amounts order_number payment_id livemode merchant");
             let mode = m.one_of("mode").or(CheckoutMode::Payment);
             let request = Self {
                 basket: Basket::read(m),
@@ -87,7 +79,7 @@ impl CheckoutRequest {
     /// # Errors
     /// 422 `validation_failed` when a sum leaves its range, a discount exceeds what it is taken from, or the checkout
     /// would not live between 5 minutes and 30 days.
-    pub fn into_new(self, now: Timestamp, dice: &mut dyn Rng) -> Result<NewCheckout, Refusal> {
+    pub fn into_new(self, now: Timestamp, dice: &mut dyn Rng) -> Result<NewCheckout> {
         let expires_at = self.expires_at.unwrap_or(now.plus_ms(DEFAULT_LIFE_MS));
         if !LIFE_MS.contains(&(expires_at.as_ms() - now.as_ms())) {
             let detail = "must lie between 5 minutes and 30 days from now";

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::body;
 use crate::body::Text;
 use crate::endpoint::is_filter;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::time::Timestamp;
 
 /// Filters that one recovery may name, as many as an endpoint's.
@@ -29,7 +29,7 @@ impl RecoveryRequest {
     ///
     /// # Errors
     /// 422 with every wrong member; `until` must be after `since`.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
             let request = Self {
                 since: m.time("since").required(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::body;
 use crate::body::Text;
 use crate::id::EndpointId;
-use crate::refusal::{MemberCode, MemberError, Refusal};
+use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 
 /// Endpoints that one replay may name.
 const ENDPOINTS_NAMED_MAX: usize = 16;
@@ -23,7 +23,7 @@ impl ReplayRequest {
     ///
     /// # Errors
     /// 422 with every wrong member; an endpoint that is named twice is one.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         let request = body::read(body, |m| Self {
             endpoint_ids: m.list("endpoint_ids", 1..=ENDPOINTS_NAMED_MAX, |id| Text::ID.check(id)).optional(),
         })?;
@@ -44,7 +44,7 @@ impl ReplayRequest {
     ///
     /// # Errors
     /// 422 with each of them.
-    pub fn check_known(&self, known: impl Fn(&EndpointId) -> bool) -> Result<Vec<EndpointId>, Refusal> {
+    pub fn check_known(&self, known: impl Fn(&EndpointId) -> bool) -> Result<Vec<EndpointId>> {
         let (mut found, mut wrong) = (Vec::new(), Vec::new());
         for (n, text) in self.endpoint_ids.iter().flatten().enumerate() {
             match EndpointId::parse(text).filter(|id| known(id)) {

@@ -2,10 +2,10 @@
 
 use crate::endpoint::url::{UrlRefusal, UrlRules};
 use crate::error_code::ErrorCode;
-use crate::refusal::{MemberCode, MemberError, Refusal};
+use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 
 /// The URL in its normalised form, when events may be sent there.
-pub(crate) fn allowed(url: &str, rules: &UrlRules, livemode: bool) -> Result<String, Refusal> {
+pub(crate) fn allowed(url: &str, rules: &UrlRules, livemode: bool) -> Result<String> {
     rules.parse(url, livemode).map(|target| target.as_str().to_owned()).map_err(forbidden)
 }
 

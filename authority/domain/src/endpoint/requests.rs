@@ -18,35 +18,13 @@ use crate::endpoint::{
 use crate::id::EndpointId;
 use crate::merchant::limits::{IN_FLIGHT_MAX, MaxInFlight};
 use crate::parts::Metadata;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::time::Timestamp;
 
-/// Members of the record that no request can change. The first is chosen by the request that creates the endpoint.
-const NOT_CHANGEABLE: [&str; 17] = [
-    "signature_profile",
-    "id",
-    "object",
-    "secret",
-    "secret_hint",
-    "header_names",
-    "health",
-    "held_until",
-    "held_reason",
-    "disabled_reason",
-    "disabled_at",
-    "livemode",
-    "previous_secret_expires_at",
-    "secret_rotated_at",
-    "resource_version",
-    "created_at",
-    "updated_at",
-];
-
 /// Members of the record that no request can write.
-const NOT_WRITABLE: &[&str] = {
-    let [_, others @ ..] = &NOT_CHANGEABLE;
-    others
-};
+const NOT_WRITABLE: &str = "\
+    id object secret secret_hint header_names health held_until held_reason disabled_reason disabled_at \
+    livemode previous_secret_expires_at secret_rotated_at resource_version created_at updated_at";
 
 /// A request to create an endpoint.
 #[derive(Clone, Debug)]
@@ -69,7 +47,7 @@ impl EndpointRequest {
     ///
     /// # Errors
     /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
-    pub fn read(body: &Value, rules: &UrlRules, livemode: bool) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, rules: &UrlRules, livemode: bool) -> Result<Self> {
         let request = body::read(body, |m| {
             m.not_writable(NOT_WRITABLE);
             api_version(m).optional();
@@ -97,7 +75,7 @@ impl EndpointRequest {
     ///
     /// # Errors
     /// `validation_failed` when more is asked for.
-    pub fn within(self, of_merchant: Option<i64>) -> Result<Self, Refusal> {
+    pub fn within(self, of_merchant: Option<i64>) -> Result<Self> {
         let max_in_flight = MaxInFlight { own: None, of_merchant }.set(self.max_in_flight.own)?;
         Ok(Self { max_in_flight, ..self })
     }
@@ -120,8 +98,8 @@ impl EndpointRequest {
     /// Those of `inspect`.
     pub fn inspected(
         mut self,
-        inspect: impl FnOnce(NewClientCertificate) -> Result<NewClientCertificate, Refusal>,
-    ) -> Result<Self, Refusal> {
+        inspect: impl FnOnce(NewClientCertificate) -> Result<NewClientCertificate>,
+    ) -> Result<Self> {
         self.client_certificate = self.client_certificate.take().map(inspect).transpose()?;
         Ok(self)
     }
@@ -210,9 +188,11 @@ fn timeout_ms<'m>(m: &'m mut Members<'_>) -> Field<'m, i64> {
 ///
 /// # Errors
 /// 422 with every wrong member; `endpoint_url_forbidden` when all are well-formed and the URL breaks contract 7.6.
-pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Result<EndpointPatch, Refusal> {
+pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Result<EndpointPatch> {
     let patch = body::read(body, |m| {
-        m.not_writable(&NOT_CHANGEABLE);
+        // Chosen by the request that created the endpoint.
+        m.not_writable("signature_profile");
+        m.not_writable(NOT_WRITABLE);
         api_version(m).optional();
         EndpointPatch {
             url: m.string("url", Text::line(1, 2048)).optional(),
@@ -235,7 +215,7 @@ pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Re
 ///
 /// # Errors
 /// 422 with every wrong member.
-pub fn read_endpoint_limits(body: &Value) -> Result<EndpointPatch, Refusal> {
+pub fn read_endpoint_limits(body: &Value) -> Result<EndpointPatch> {
     body::read(body, |m| EndpointPatch {
         max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
         ..EndpointPatch::default()
@@ -256,7 +236,7 @@ impl RotationRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| Self {
             overlap_s: m.integer("overlap_seconds", 0..=OVERLAP_MAX_S).or(OVERLAP_DEFAULT_S),
             force: m.boolean("force").or(false),
@@ -276,7 +256,7 @@ impl EndpointTestRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| Self { message: m.string("message", Text::line(1, 200)).optional() })
     }
 }

@@ -10,7 +10,7 @@ use crate::event::change::{Change, Record};
 use crate::event::partner_copy::{CopiedObject, PartnerCopy};
 use crate::id::{ConnectionId, EventId, ShareId};
 use crate::partner::share::{OrderShare, SharePermission};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
@@ -165,7 +165,7 @@ impl NewEvent {
         created_at: Timestamp,
         livemode: bool,
         merchant: &MerchantContext,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self> {
         let record = &change.record;
         let share = match record {
             Record::Share(sharing) => Some(&sharing.share),
@@ -205,7 +205,7 @@ impl NewEvent {
         id: EventId,
         sequence: i64,
         created_at: Timestamp,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self> {
         let share = copy.share;
         let body = loop {
             let envelope = Envelope {
@@ -241,12 +241,12 @@ impl NewEvent {
     }
 }
 
-fn written(envelope: &Envelope<'_>) -> Result<String, Refusal> {
+fn written(envelope: &Envelope<'_>) -> Result<String> {
     serde_json::to_string(envelope)
         .map_err(|_| Refusal::new(ErrorCode::InternalError, "The event could not be written."))
 }
 
-fn check_size(event_type: EventType, body: &str, bytes_max: usize) -> Result<(), Refusal> {
+fn check_size(event_type: EventType, body: &str, bytes_max: usize) -> Result<()> {
     if body.len() <= bytes_max {
         return Ok(());
     }

@@ -18,7 +18,7 @@ use crate::partner::connection::{ConnectionDirection, ConnectionStatus};
 use crate::partner::share::ShareStatus;
 use crate::payment::PaymentStatus;
 use crate::refund::RefundStatus;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::subscription::SubscriptionStatus;
 use crate::sync::checkpoint::CheckpointStream;
 use crate::tenant::Mode;
@@ -248,7 +248,7 @@ impl From<PartnerOrderFilter> for ShareFilter {
 }
 
 /// `external_system` and `external_id` are only valid together.
-fn both_names(filter: &OrderFilter) -> Result<(), Refusal> {
+fn both_names(filter: &OrderFilter) -> Result<()> {
     let missing = match (&filter.external_system, &filter.external_id) {
         (Some(_), Some(_)) | (None, None) => return Ok(()),
         (Some(_), None) => "external_id",

@@ -8,7 +8,7 @@ mod parameter;
 pub use self::all::*;
 pub use self::parameter::{Form, Parameter, ParameterValue};
 
-use crate::refusal::Refusal;
+use crate::refusal::Result;
 
 /// The filter of a list.
 pub trait ListFilter: Sized + Send + 'static {
@@ -19,7 +19,7 @@ pub trait ListFilter: Sized + Send + 'static {
     ///
     /// # Errors
     /// `invalid_parameter`.
-    fn read(query: &mut impl TakeParameter) -> Result<Self, Refusal>;
+    fn read(query: &mut impl TakeParameter) -> Result<Self>;
 }
 
 /// Gives the parameters of a request, each once.
@@ -28,14 +28,14 @@ pub trait TakeParameter {
     ///
     /// # Errors
     /// `invalid_parameter`.
-    fn take<V: ParameterValue>(&mut self, name: &'static str) -> Result<V, Refusal>;
+    fn take<V: ParameterValue>(&mut self, name: &'static str) -> Result<V>;
 }
 
 /// The filter of a list that has none.
 impl ListFilter for () {
     const PARAMETERS: &'static [Parameter] = &[];
 
-    fn read(_: &mut impl TakeParameter) -> Result<Self, Refusal> {
+    fn read(_: &mut impl TakeParameter) -> Result<Self> {
         Ok(())
     }
 }
@@ -60,7 +60,7 @@ macro_rules! filters {
                 form: <$value as ParameterValue>::FORM,
             },)+];
 
-            fn read(query: &mut impl TakeParameter) -> Result<Self, Refusal> {
+            fn read(query: &mut impl TakeParameter) -> Result<Self> {
                 let read = Self { $($field: query.take([$($name,)? stringify!($field)][0])?,)+ };
                 $($check(&read)?;)?
                 Ok(read)

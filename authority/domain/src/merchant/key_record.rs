@@ -9,7 +9,7 @@ use crate::id::{KeyId, MerchantId};
 use crate::merchant::ApiKeyRotation;
 use crate::merchant::api_key::ApiKey;
 use crate::merchant::scope::Scope;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -76,7 +76,7 @@ impl ApiKeyRecord {
         rotation: ApiKeyRotation,
         created_by: String,
         now: Timestamp,
-    ) -> Result<(Self, Self), Refusal> {
+    ) -> Result<(Self, Self)> {
         match self.status(now) {
             KeyStatus::Active => {}
             KeyStatus::Expiring => {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::body;
 use crate::body::{Field, Members, Text};
 use crate::merchant::scope::Scope;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::tenant::Mode;
 use crate::time::Timestamp;
 
@@ -33,7 +33,7 @@ impl ApiKeyRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| {
             let request = Self {
                 name: m.string("name", Text::LINE).required(),
@@ -63,9 +63,9 @@ impl ApiKeyRotation {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&["id", "name", "mode", "livemode"]);
+            m.not_writable("id name mode livemode");
             let overlap_s = m.integer("overlap_seconds", 0..=OVERLAP_MAX_S).or(OVERLAP_DEFAULT_S);
             let rotation = Self {
                 overlap_ms: overlap_s * 1000,

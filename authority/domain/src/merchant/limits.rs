@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 
 /// The most that a rate can be set to: one request each microsecond.
 pub const RATE_MAX: i64 = 1_000_000;
@@ -166,7 +166,7 @@ impl MaxInFlight {
     ///
     /// # Errors
     /// `validation_failed` when it is more than the merchant may have.
-    pub fn set(self, own: Option<i64>) -> Result<Self, Refusal> {
+    pub fn set(self, own: Option<i64>) -> Result<Self> {
         let highest = self.highest();
         if own.is_some_and(|own| own > highest) {
             let detail = format!(

@@ -10,7 +10,7 @@ use crate::body::Loopback;
 use crate::id::{KeyId, PortalSessionId};
 use crate::merchant::key_requests::scopes;
 use crate::merchant::scope::Scope;
-use crate::refusal::Refusal;
+use crate::refusal::Result;
 use crate::tenant::Tenant;
 use crate::time::Timestamp;
 
@@ -37,7 +37,7 @@ impl PortalSessionRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, loopback: Loopback) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, loopback: Loopback) -> Result<Self> {
         body::read(body, |m| Self {
             scopes: scopes(m).required(),
             life_ms: m.integer("expires_in_seconds", LIFE_MIN_S..=LIFE_MAX_S).or(LIFE_DEFAULT_S) * 1000,

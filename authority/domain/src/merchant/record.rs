@@ -6,7 +6,7 @@ use crate::error_code::ErrorCode;
 use crate::id::MerchantId;
 use crate::merchant::limits::Limits;
 use crate::order::ConfirmOn;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
@@ -117,7 +117,7 @@ impl Merchant {
     ///
     /// # Errors
     /// `merchant_closed`.
-    pub fn check_not_closed(&self) -> Result<(), Refusal> {
+    pub fn check_not_closed(&self) -> Result<()> {
         if self.status == MerchantStatus::Closed {
             return Err(Refusal::new(ErrorCode::MerchantEnded, "The merchant is closed."));
         }
@@ -128,7 +128,7 @@ impl Merchant {
     ///
     /// # Errors
     /// `invalid_state_transition` when a closed merchant is to act again: closing is for ever.
-    pub fn change(&self, change: MerchantChange, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn change(&self, change: MerchantChange, now: Timestamp) -> Result<Self> {
         let status = change.status.unwrap_or(self.status);
         if self.status == MerchantStatus::Closed && status != MerchantStatus::Closed {
             return Err(Refusal::new(ErrorCode::InvalidStateTransition, "A closed merchant stays closed.")

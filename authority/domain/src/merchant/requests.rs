@@ -9,7 +9,7 @@ use crate::id::MerchantId;
 use crate::merchant::limits::{ENDPOINTS_MAX, IN_FLIGHT_MAX, Limits, RATE_MAX};
 use crate::merchant::{Merchant, MerchantChange, MerchantStatus, Settings, is_slug};
 use crate::order::number::OrderNumber;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::time::Timestamp;
 
 /// From an hour to a year.
@@ -30,17 +30,9 @@ impl MerchantRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&[
-                "id",
-                "status",
-                "api_version",
-                "effective_limits",
-                "resource_version",
-                "created_at",
-                "updated_at",
-            ]);
+            m.not_writable("id status api_version effective_limits resource_version created_at updated_at");
             let slug = |text: &str| is_slug(text).then(|| text.to_owned());
             Self {
                 slug: m
@@ -77,19 +69,12 @@ impl MerchantRequest {
 ///
 /// # Errors
 /// 422 with every wrong member.
-pub fn read_merchant_change(body: &Value, merchant: &Merchant) -> Result<MerchantChange, Refusal> {
+pub fn read_merchant_change(body: &Value, merchant: &Merchant) -> Result<MerchantChange> {
     body::read(body, |m| {
-        m.not_writable(&[
-            "object",
-            "id",
-            "slug",
-            "default_currency",
-            "api_version",
-            "effective_limits",
-            "resource_version",
-            "created_at",
-            "updated_at",
-        ]);
+        m.not_writable(
+            "object id slug default_currency api_version effective_limits resource_version created_at \
+                updated_at",
+        );
         MerchantChange {
             name: m.string("name", Text::LINE).optional(),
             status: m.one_of("status").optional(),

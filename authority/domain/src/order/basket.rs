@@ -11,7 +11,7 @@ use crate::body::shared_members::{LineRequest, line};
 use crate::bounds::MONEY_MAX;
 use crate::id::LineItemId;
 use crate::parts::{Amounts, LineItem, Money};
-use crate::refusal::{MemberCode, MemberError, Refusal};
+use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 use crate::time::Timestamp;
 
 /// The members, read one by one.
@@ -96,7 +96,7 @@ impl Basket {
     ///
     /// # Errors
     /// 422 `validation_failed` when a sum leaves its range or a discount exceeds what it is taken from.
-    pub(crate) fn priced(self, now: Timestamp, dice: &mut dyn Rng) -> Result<Priced, Refusal> {
+    pub(crate) fn priced(self, now: Timestamp, dice: &mut dyn Rng) -> Result<Priced> {
         self.priced_as(GivenAmounts::default(), now, dice)
     }
 
@@ -105,12 +105,7 @@ impl Basket {
     ///
     /// # Errors
     /// As [`Basket::priced`]; 422 with `inconsistent` for every sum that is another one.
-    pub(crate) fn priced_as(
-        self,
-        given: GivenAmounts,
-        now: Timestamp,
-        dice: &mut dyn Rng,
-    ) -> Result<Priced, Refusal> {
+    pub(crate) fn priced_as(self, given: GivenAmounts, now: Timestamp, dice: &mut dyn Rng) -> Result<Priced> {
         let line_items = priced_lines(self.lines, "/line_items", now, dice)?;
         // A hundred lines of at most 10^12 each.
         let on_lines = |part: fn(&LineItem) -> Money| line_items.iter().map(part).sum::<Money>();
@@ -140,7 +135,7 @@ pub(crate) fn priced_lines(
     pointer: &str,
     now: Timestamp,
     dice: &mut dyn Rng,
-) -> Result<Vec<LineItem>, Refusal> {
+) -> Result<Vec<LineItem>> {
     let mut line_items = Vec::with_capacity(lines.len());
     for (index, line) in lines.into_iter().enumerate() {
         line_items.push(priced_line(line, &format!("{pointer}/{index}"), LineItemId::generate(now, dice))?);
@@ -148,7 +143,7 @@ pub(crate) fn priced_lines(
     Ok(line_items)
 }
 
-fn priced_line(line: LineRequest, pointer: &str, id: LineItemId) -> Result<LineItem, Refusal> {
+fn priced_line(line: LineRequest, pointer: &str, id: LineItemId) -> Result<LineItem> {
     let wrong = |member: &str, detail: String| {
         Refusal::member(format!("{pointer}/{member}"), MemberCode::OutOfRange, detail)
     };

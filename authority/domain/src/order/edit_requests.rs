@@ -6,7 +6,7 @@ use crate::body;
 use crate::body::shared_members::{address, customer};
 use crate::order::flow::OrderEdit;
 use crate::order::{CancelReason, Order};
-use crate::refusal::Refusal;
+use crate::refusal::Result;
 
 /// `PATCH /merchants/:m/:mode/orders/:order`: a JSON merge patch (RFC 7396) of what may be edited.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ impl OrderEditRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, order: &Order) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, order: &Order) -> Result<Self> {
         let mut merged = json!({
             "customer": order.customer,
             "billing_address": order.billing_address,
@@ -47,37 +47,15 @@ impl OrderEditRequest {
 }
 
 /// What is left of an order when what can be edited is taken out of it and merged with what a request says of it.
-pub(crate) fn order_edit(merged: &Value) -> Result<OrderEditRequest, Refusal> {
+pub(crate) fn order_edit(merged: &Value) -> Result<OrderEditRequest> {
     body::read(merged, |m| {
-        m.not_writable(&[
-            "order_number",
-            "status",
-            "payment_status",
-            "fulfillment_status",
-            "currency",
-            "amounts",
-            "payment_summary",
-            "line_items",
-            "external_references",
-            "checkout_id",
-            "subscription_id",
-            "payment_ids",
-            "source",
-            "fulfillment_note",
-            "cancel_reason",
-            "placed_at",
-            "confirmed_at",
-            "fulfilled_at",
-            "shipped_at",
-            "delivered_at",
-            "completed_at",
-            "cancelled_at",
-            "resource_version",
-            "livemode",
-            "created_at",
-            "updated_at",
-            "object",
-        ]);
+        m.not_writable(
+            "order_number status payment_status fulfillment_status currency amounts payment_summary \
+                line_items external_references checkout_id subscription_id payment_ids source \
+                fulfillment_note cancel_reason placed_at confirmed_at fulfilled_at shipped_at \
+                delivered_at completed_at cancelled_at resource_version livemode created_at updated_at \
+                object",
+        );
         OrderEditRequest(OrderEdit {
             customer: m.object("customer", customer).or_null().flatten(),
             billing_address: m.object("billing_address", address).or_null().flatten(),
@@ -126,7 +104,7 @@ impl OrderCancelRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| Self { reason: m.one_of("reason").or(CancelReason::Other) })
     }
 }
@@ -135,6 +113,6 @@ impl OrderCancelRequest {
 ///
 /// # Errors
 /// 422 for every member.
-pub fn no_members(body: &Value) -> Result<(), Refusal> {
+pub fn no_members(body: &Value) -> Result<()> {
     body::read(body, |_| ())
 }

@@ -11,7 +11,7 @@ use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::order::number::OrderNumber;
 use crate::order::{ExternalReference, Order, size};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// How many systems may have an entry on one order (contract 2.2).
@@ -70,12 +70,7 @@ pub fn reference<'o>(order: &'o Order, system: &SystemName) -> Option<&'o Extern
 /// # Errors
 /// `validation_failed` when [`SYSTEMS_MAX`] other systems have an entry; `payload_too_large` when the order would leave
 /// no room for what may yet happen to it.
-pub fn set(
-    order: &Order,
-    system: &SystemName,
-    new: NewReference,
-    now: Timestamp,
-) -> Result<Vec<Change>, Refusal> {
+pub fn set(order: &Order, system: &SystemName, new: NewReference, now: Timestamp) -> Result<Vec<Change>> {
     let before = reference(order, system);
     if before.is_some_and(|entry| entry.id == new.id && entry.url == new.url) {
         return Ok(Vec::new());

@@ -13,7 +13,7 @@ use crate::order::{CancelReason, ConfirmOn, NewOrder, Order, OrderStatus, size};
 use crate::parts::{Address, Customer, Metadata};
 use crate::payment::flow::told;
 use crate::payment::{NewPayment, Payment, PaymentOutcome, PaymentReport};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// A payment that an order comes with.
@@ -48,7 +48,7 @@ pub fn ingest(
     confirm_on: ConfirmOn,
     livemode: bool,
     now: Timestamp,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let order = Order::create(new, &[], livemode, now);
     let mut changes = vec![Change::order(EventType::OrderCreated, &order)];
     let mut made: Vec<Payment> = Vec::with_capacity(payments.len());
@@ -79,7 +79,7 @@ pub fn ingest(
 ///
 /// # Errors
 /// `payload_too_large` when it would fill the order up.
-pub fn edit(order: &Order, edit: OrderEdit, now: Timestamp) -> Result<Vec<Change>, Refusal> {
+pub fn edit(order: &Order, edit: OrderEdit, now: Timestamp) -> Result<Vec<Change>> {
     let OrderEdit { customer, billing_address, shipping_address, metadata } = edit;
     let next = Order { customer, billing_address, shipping_address, metadata, ..order.clone() };
     if next == *order {
@@ -94,7 +94,7 @@ pub fn edit(order: &Order, edit: OrderEdit, now: Timestamp) -> Result<Vec<Change
 ///
 /// # Errors
 /// `invalid_state_transition` when the order has ended.
-pub fn confirm(order: Order, now: Timestamp) -> Result<Vec<Change>, Refusal> {
+pub fn confirm(order: Order, now: Timestamp) -> Result<Vec<Change>> {
     match order.status {
         OrderStatus::Confirmed => Ok(Vec::new()),
         OrderStatus::Pending => {
@@ -123,7 +123,7 @@ pub fn cancel(
     payments: Vec<Payment>,
     reason: CancelReason,
     now: Timestamp,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     match order.status {
         OrderStatus::Cancelled => return Ok(Vec::new()),
         OrderStatus::Pending | OrderStatus::Confirmed => {}

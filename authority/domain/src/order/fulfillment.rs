@@ -14,7 +14,7 @@ use crate::order::fulfillment_status::FulfillmentStatus;
 use crate::order::line_quantities::{LineMarks, Marks};
 use crate::order::{ConfirmedBy, Order, OrderStatus};
 use crate::parts::OrderLine;
-use crate::refusal::{MemberCode, MemberError, Refusal};
+use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 use crate::shipment::Shipment;
 use crate::time::Timestamp;
 
@@ -104,7 +104,7 @@ pub fn update(
     confirmed_by: ConfirmedBy,
     update: &FulfillmentUpdate,
     now: Timestamp,
-) -> Result<Updated, Refusal> {
+) -> Result<Updated> {
     check_references(&order, update.line_items.as_deref().unwrap_or_default())?;
     let (status, not_fulfillable) = (order.status, order.not_fulfillable());
     if !order.is_fulfillable(confirmed_by) {
@@ -126,7 +126,7 @@ fn apply(
     mut marked: LineMarks,
     update: &FulfillmentUpdate,
     now: Timestamp,
-) -> Result<Updated, Refusal> {
+) -> Result<Updated> {
     let allowed = match update.target {
         Some(target) => allowed(&order, target)?,
         None => Cell::Yes,
@@ -170,7 +170,7 @@ fn apply(
     Ok(Updated { order, changes, marked })
 }
 
-fn check_references(order: &Order, targets: &[LineTarget]) -> Result<(), Refusal> {
+fn check_references(order: &Order, targets: &[LineTarget]) -> Result<()> {
     let mut wrong = Vec::new();
     for (index, target) in targets.iter().enumerate() {
         let repeated = targets.iter().take(index).any(|earlier| earlier.id == target.id);
@@ -190,7 +190,7 @@ fn check_references(order: &Order, targets: &[LineTarget]) -> Result<(), Refusal
     if wrong.is_empty() { Ok(()) } else { Err(Refusal::of_members(wrong)) }
 }
 
-fn allowed(order: &Order, target: FulfillmentStatus) -> Result<Cell, Refusal> {
+fn allowed(order: &Order, target: FulfillmentStatus) -> Result<Cell> {
     let from = order.fulfillment_status;
     let refuse = |detail: String| {
         Err(Refusal::new(ErrorCode::InvalidStateTransition, detail)
@@ -207,7 +207,7 @@ fn allowed(order: &Order, target: FulfillmentStatus) -> Result<Cell, Refusal> {
     }
 }
 
-fn with_lines(order: &Order, targets: &[LineTarget]) -> Result<Vec<OrderLine>, Refusal> {
+fn with_lines(order: &Order, targets: &[LineTarget]) -> Result<Vec<OrderLine>> {
     let mut lines = order.line_items.clone();
     let mut wrong = Vec::new();
     for (index, target) in targets.iter().enumerate() {
@@ -228,7 +228,7 @@ fn with_lines(order: &Order, targets: &[LineTarget]) -> Result<Vec<OrderLine>, R
     if wrong.is_empty() { Ok(lines) } else { Err(Refusal::of_members(wrong)) }
 }
 
-fn agree(lines: &[OrderLine], target: Option<FulfillmentStatus>) -> Result<(), Refusal> {
+fn agree(lines: &[OrderLine], target: Option<FulfillmentStatus>) -> Result<()> {
     let results = crate::order::fulfillment_status::derive(lines);
     match target {
         Some(target) if target != results => Err(Refusal::member(

@@ -6,57 +6,20 @@ use crate::body;
 use crate::body::{Members, Text};
 use crate::id::LineItemId;
 use crate::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 
 /// Members of the order's record that this operation does not write; a client that sends the record back is told so,
 /// member by member (the visible form of "external applications must not overwrite canonical financial data").
-const NOT_WRITABLE: &[&str] = &[
-    "object",
-    "order_number",
-    "status",
-    "payment_status",
-    "currency",
-    "amounts",
-    "payment_summary",
-    "customer",
-    "billing_address",
-    "shipping_address",
-    "external_references",
-    "checkout_id",
-    "subscription_id",
-    "payment_ids",
-    "source",
-    "fulfillment_note",
-    "cancel_reason",
-    "placed_at",
-    "confirmed_at",
-    "fulfilled_at",
-    "shipped_at",
-    "delivered_at",
-    "completed_at",
-    "cancelled_at",
-    "metadata",
-    "resource_version",
-    "livemode",
-    "created_at",
-    "updated_at",
-];
+const NOT_WRITABLE: &str = "\
+    object order_number status payment_status currency amounts payment_summary customer billing_address \
+    shipping_address external_references checkout_id subscription_id payment_ids source fulfillment_note \
+    cancel_reason placed_at confirmed_at fulfilled_at shipped_at delivered_at completed_at cancelled_at \
+    metadata resource_version livemode created_at updated_at";
 
 /// The same of a line.
-const LINE_NOT_WRITABLE: &[&str] = &[
-    "sku",
-    "name",
-    "quantity",
-    "unit_amount",
-    "subtotal_amount",
-    "discount_amount",
-    "tax_amount",
-    "total_amount",
-    "requires_shipping",
-    "shipped_quantity",
-    "delivered_quantity",
-    "metadata",
-];
+const LINE_NOT_WRITABLE: &str = "\
+    sku name quantity unit_amount subtotal_amount discount_amount tax_amount total_amount \
+    requires_shipping shipped_quantity delivered_quantity metadata";
 
 /// A fulfilment update to be made.
 #[derive(Clone, Debug)]
@@ -67,7 +30,7 @@ impl FulfillmentRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
             m.not_writable(NOT_WRITABLE);
             let update = FulfillmentUpdate {

@@ -11,7 +11,7 @@ use crate::order::{ConfirmOn, Order, OrderStatus, payment_status};
 use crate::parts::Money;
 use crate::payment::flow::told;
 use crate::payment::{NewPayment, Payment, PaymentStatus};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// The most payments of one order (contract 2.2, `payment_ids`), failed ones included.
@@ -40,7 +40,7 @@ pub fn start(
     new: NewPayment,
     confirm_on: ConfirmOn,
     now: Timestamp,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let payment = attach(&order, &payments, new, now)?;
     let mut changes = vec![told(&payment)];
     let mut payments = payments;
@@ -57,7 +57,7 @@ pub(crate) fn attach(
     payments: &[Payment],
     new: NewPayment,
     now: Timestamp,
-) -> Result<Payment, Refusal> {
+) -> Result<Payment> {
     if new.currency != order.currency {
         return Err(Refusal::new(
             ErrorCode::CurrencyMismatch,

@@ -18,7 +18,7 @@ use crate::payment::{
     CaptureMethod, Method, NewPayment, PaymentReport, PaymentStatus, PaymentTarget, Processor, read_method,
     read_processor,
 };
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::time::Timestamp;
 
 /// Where an ingested order may say it comes from.
@@ -68,20 +68,12 @@ impl OrderRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&[
-                "status",
-                "payment_status",
-                "fulfillment_status",
-                "payment_summary",
-                "payment_ids",
-                "checkout_id",
-                "subscription_id",
-                "external_references",
-                "livemode",
-                "merchant",
-            ]);
+            m.not_writable(
+                "status payment_status fulfillment_status payment_summary payment_ids checkout_id \
+                subscription_id external_references livemode merchant",
+            );
             let number = OrderNumber::from_store(String::new());
             let placed_at = past(m, "placed_at", now);
             Self {
@@ -120,7 +112,7 @@ impl OrderRequest {
         number: OrderNumber,
         now: Timestamp,
         dice: &mut dyn Rng,
-    ) -> Result<(NewOrder, Vec<PaymentMade>), Refusal> {
+    ) -> Result<(NewOrder, Vec<PaymentMade>)> {
         let order_currency = self.basket.currency().to_owned();
         let Priced { currency, line_items, amounts } = self.basket.priced_as(self.amounts, now, dice)?;
         let payments = self

@@ -18,7 +18,7 @@
 use serde::Serialize;
 
 use crate::id::{ConnectionId, MerchantId};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
@@ -188,7 +188,7 @@ impl PartnerConnection {
     ///
     /// # Errors
     /// `invalid_state_transition` for an invitation that has run out: there is nothing to end.
-    pub fn revoke(self, now: Timestamp) -> Result<Option<Self>, Refusal> {
+    pub fn revoke(self, now: Timestamp) -> Result<Option<Self>> {
         match self.status(now) {
             ConnectionStatus::Revoked => return Ok(None),
             ConnectionStatus::Expired => {

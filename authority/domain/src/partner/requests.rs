@@ -6,13 +6,13 @@ use crate::body;
 use crate::body::{Members, Text};
 use crate::partner::invite_code::InviteCode;
 use crate::partner::share::ShareTerms;
-use crate::refusal::Refusal;
+use crate::refusal::Result;
 
 /// Reads `{label?}` of a new invitation.
 ///
 /// # Errors
 /// 422 with every wrong member.
-pub fn read_label(body: &Value) -> Result<Option<String>, Refusal> {
+pub fn read_label(body: &Value) -> Result<Option<String>> {
     body::read(body, |m| m.string("label", Text::LINE).optional())
 }
 
@@ -30,7 +30,7 @@ impl AcceptRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| Self {
             invite_code: InviteCode::parse(&m.string("invite_code", Text::ID).required()),
             label: m.string("label", Text::LINE).optional(),
@@ -52,9 +52,9 @@ impl ShareRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&["permissions", "order_number", "owner", "partner", "status", "revoked_at"]);
+            m.not_writable("permissions order_number owner partner status revoked_at");
             Self { connection_id: m.string("connection_id", Text::ID).required(), terms: terms(m) }
         })
     }
@@ -64,7 +64,7 @@ impl ShareRequest {
 ///
 /// # Errors
 /// 422 with every wrong member.
-pub fn read_share_terms(body: &Value) -> Result<ShareTerms, Refusal> {
+pub fn read_share_terms(body: &Value) -> Result<ShareTerms> {
     body::read(body, terms)
 }
 
@@ -80,7 +80,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::refusal::MemberCode;
+    use crate::refusal::{MemberCode, Refusal};
 
     const CODE: &str = "inv_01k3zqa7000000000000000000";
     const CONNECTION: &str = "pcn_01k3zqa7000000000000000000";

@@ -12,7 +12,7 @@ use crate::event::change::Change;
 use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order, OrderStatus};
 use crate::payment::{NewPayment, Payment, PaymentStatus};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::AnchoredSubscription;
 use crate::subscription::founding::{Founding, found};
 use crate::time::Timestamp;
@@ -80,12 +80,7 @@ pub fn completes(status: PaymentStatus) -> bool {
 /// # Errors
 /// `invalid_state_transition` when the checkout has ended, its time is over, or another attempt is open (two captures
 /// of one checkout must not be possible); `currency_mismatch`; `validation_failed` when the amount is not the total.
-pub fn start(
-    checkout: &Checkout,
-    open_payment: bool,
-    new: NewPayment,
-    now: Timestamp,
-) -> Result<Change, Refusal> {
+pub fn start(checkout: &Checkout, open_payment: bool, new: NewPayment, now: Timestamp) -> Result<Change> {
     // What the attempt asks for is that the checkout be completed.
     let refused = |detail: String| {
         let requested = CheckoutStatus::Completed.as_str();

@@ -8,7 +8,7 @@
 use crate::error_code::ErrorCode;
 use crate::parts::{Failure, Money};
 use crate::payment::{Payment, PaymentStatus};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// One report of the processor about a payment.
@@ -81,7 +81,7 @@ impl PaymentReport {
 
     /// The amounts by themselves, whatever payment they are about. An amount that the status leaves no room for is
     /// money that would go unrecorded: refused, never passed over.
-    fn check(&self) -> Result<(), Refusal> {
+    fn check(&self) -> Result<()> {
         let wrong = |pointer: &str, code, detail: String| Err(Refusal::member(pointer, code, detail));
         let succeeded = self.status == PaymentStatus::Succeeded;
         if !succeeded && self.amount_captured.is_some_and(|told| told > 0) {
@@ -112,7 +112,7 @@ impl Payment {
     /// `validation_failed` when the report's amounts are wrong by themselves; `processor_conflict` when they are not
     /// those recorded or break I3 (`captured ≤ authorized ≤ amount`), and when the status contradicts an end that
     /// was reported.
-    pub fn report(self, report: &PaymentReport, now: Timestamp) -> Result<PaymentOutcome, Refusal> {
+    pub fn report(self, report: &PaymentReport, now: Timestamp) -> Result<PaymentOutcome> {
         self.check(report)?;
         match course(self.status, report.status) {
             Course::Behind => Ok(PaymentOutcome::Unchanged),
@@ -132,19 +132,19 @@ impl Payment {
     ///
     /// # Errors
     /// Those of [`Payment::report`] for amounts.
-    pub fn report_late(self, report: &PaymentReport, now: Timestamp) -> Result<PaymentOutcome, Refusal> {
+    pub fn report_late(self, report: &PaymentReport, now: Timestamp) -> Result<PaymentOutcome> {
         self.check(report)?;
         let late = Self { late: true, ..self.after(report, now) };
         Ok(PaymentOutcome::Changed(Box::new(late)))
     }
 
-    fn check(&self, report: &PaymentReport) -> Result<(), Refusal> {
+    fn check(&self, report: &PaymentReport) -> Result<()> {
         report.check()?;
         self.check_authorized(report)?;
         self.check_captured(report)
     }
 
-    fn check_authorized(&self, report: &PaymentReport) -> Result<(), Refusal> {
+    fn check_authorized(&self, report: &PaymentReport) -> Result<()> {
         let Some(told) = report.amount_authorized else { return Ok(()) };
         let recorded = self.amount_authorized;
         if self.authorized_at.is_some() {
@@ -160,7 +160,7 @@ impl Payment {
     }
 
     /// A report without success names no captured amount, or 0; this is checked without the payment.
-    fn check_captured(&self, report: &PaymentReport) -> Result<(), Refusal> {
+    fn check_captured(&self, report: &PaymentReport) -> Result<()> {
         let Some(told) = report.amount_captured.filter(|_| report.status == PaymentStatus::Succeeded) else {
             return Ok(());
         };
@@ -173,7 +173,7 @@ impl Payment {
         self.agree(told <= limit, report, &format!("{told} are more than the {limit} that can be captured"))
     }
 
-    fn agree(&self, agrees: bool, report: &PaymentReport, otherwise: &str) -> Result<(), Refusal> {
+    fn agree(&self, agrees: bool, report: &PaymentReport, otherwise: &str) -> Result<()> {
         if agrees {
             return Ok(());
         }

@@ -14,7 +14,7 @@ use crate::payment::{
     CaptureMethod, Method, MethodType, NewPayment, Payment, PaymentReport, PaymentStatus, PaymentTarget,
     Processor,
 };
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// An attempt to pay a checkout, an order, or the latest order of a subscription.
@@ -37,16 +37,9 @@ impl PaymentRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&[
-                "id",
-                "status",
-                "amount_authorized",
-                "amount_captured",
-                "amount_refunded",
-                "livemode",
-            ]);
+            m.not_writable("id status amount_authorized amount_captured amount_refunded livemode");
             Self {
                 target: target(m),
                 processor_event_id: m.string("processor_event_id", Text::LINE).required(),
@@ -169,7 +162,7 @@ impl PaymentReportRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| Self {
             processor_event_id: m.string("processor_event_id", Text::LINE).required(),
             currency: m.currency("currency").optional(),
@@ -189,7 +182,7 @@ impl PaymentReportRequest {
     ///
     /// # Errors
     /// `validation_failed`; `currency_mismatch`.
-    pub fn check(&self, payment: &Payment) -> Result<(), Refusal> {
+    pub fn check(&self, payment: &Payment) -> Result<()> {
         occurrence::check(self.report.occurred_at, payment.created_at)?;
         match &self.currency {
             Some(currency) if *currency != payment.currency => Err(Refusal::new(

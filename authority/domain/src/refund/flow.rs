@@ -25,7 +25,7 @@ use crate::order::{ConfirmOn, Order};
 use crate::parts::Money;
 use crate::payment::{Payment, PaymentStatus};
 use crate::refund::{NewRefund, Refund, RefundOutcome, RefundReport, RefundStatus, Requester};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// What a refund is decided on: an order and its payments, or a payment without an order.
@@ -76,7 +76,7 @@ pub fn request(
     requested_by: Requester,
     confirm_on: ConfirmOn,
     now: Timestamp,
-) -> Result<Outcome, Refusal> {
+) -> Result<Outcome> {
     check_body(&standing, &new)?;
     let RefundBasis { order, mut payments } = standing;
     let payment = chosen(&mut payments, new.payment_id.as_ref())?;
@@ -120,7 +120,7 @@ pub fn report(
     report: &RefundReport,
     confirm_on: ConfirmOn,
     now: Timestamp,
-) -> Result<Option<Outcome>, Refusal> {
+) -> Result<Option<Outcome>> {
     let RefundOutcome::Changed(refund) = refund.report(report, now)? else { return Ok(None) };
     let refund = *refund;
     let RefundBasis { order, mut payments } = standing;
@@ -150,7 +150,7 @@ pub fn report(
 }
 
 /// Checks the body against the order and its payments, whatever state these are in.
-fn check_body(standing: &RefundBasis, new: &NewRefund) -> Result<(), Refusal> {
+fn check_body(standing: &RefundBasis, new: &NewRefund) -> Result<()> {
     let lines = standing.order.as_ref().map_or(&[][..], |order| &order.line_items);
     for (index, line) in new.line_items.iter().enumerate() {
         let pointer = |member: &str| format!("/line_items/{index}/{member}");
@@ -189,7 +189,7 @@ fn check_body(standing: &RefundBasis, new: &NewRefund) -> Result<(), Refusal> {
 }
 
 /// The payment that was named, or the only one with something refundable.
-fn chosen<'p>(payments: &'p mut [Payment], named: Option<&PaymentId>) -> Result<&'p mut Payment, Refusal> {
+fn chosen<'p>(payments: &'p mut [Payment], named: Option<&PaymentId>) -> Result<&'p mut Payment> {
     let eligible: Vec<PaymentId> = payments
         .iter()
         .filter(|payment| payment.refundable() > 0)
@@ -217,7 +217,7 @@ fn chosen<'p>(payments: &'p mut [Payment], named: Option<&PaymentId>) -> Result<
 }
 
 /// The amount that is asked for, if the payment still has it.
-fn granted(payment: &Payment, new: &NewRefund) -> Result<Money, Refusal> {
+fn granted(payment: &Payment, new: &NewRefund) -> Result<Money> {
     let refundable = payment.refundable();
     let amount = new.amount.unwrap_or(refundable);
     if amount > refundable || refundable == 0 {

@@ -10,7 +10,7 @@ use crate::error_code::ErrorCode;
 use crate::id::{LineItemId, PaymentId, RefundId};
 use crate::order::number::OrderNumber;
 use crate::parts::{Failure, Metadata, Money};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -195,7 +195,7 @@ impl Refund {
     ///
     /// # Errors
     /// `processor_conflict` when the report contradicts the end that was already reported.
-    pub fn report(self, report: &RefundReport, now: Timestamp) -> Result<RefundOutcome, Refusal> {
+    pub fn report(self, report: &RefundReport, now: Timestamp) -> Result<RefundOutcome> {
         if report.status == self.status || report.status.rank() < self.status.rank() {
             return Ok(RefundOutcome::Unchanged);
         }

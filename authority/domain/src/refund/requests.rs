@@ -10,22 +10,13 @@ use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, PaymentId};
 use crate::parts::{Metadata, Money};
 use crate::refund::{NewRefund, RefundLine, RefundReason, RefundReport, RefundStatus};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 
 /// Members of the record that a request for a refund cannot write.
-const NOT_WRITABLE: [&str; 7] =
-    ["id", "order_number", "status", "requested_by", "processor_reference", "failure", "livemode"];
+const NOT_WRITABLE: &str = "id order_number status requested_by processor_reference failure livemode";
 /// The same where the path names the payment.
-const OF_PAYMENT_NOT_WRITABLE: [&str; 8] = [
-    "id",
-    "order_number",
-    "payment_id",
-    "status",
-    "requested_by",
-    "processor_reference",
-    "failure",
-    "livemode",
-];
+const OF_PAYMENT_NOT_WRITABLE: &str = "\
+    id order_number payment_id status requested_by processor_reference failure livemode";
 
 /// Money to be given back.
 #[derive(Clone, Debug)]
@@ -36,9 +27,9 @@ impl RefundRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         Self::read_with(body, |m| {
-            m.not_writable(&NOT_WRITABLE);
+            m.not_writable(NOT_WRITABLE);
             // Any text may be given: what is no payment of this order is refused with its pointer.
             m.string("payment_id", Text::ID).map(PaymentId::from_store).optional()
         })
@@ -48,9 +39,9 @@ impl RefundRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read_of_payment(body: &Value, payment: &PaymentId) -> Result<Self, Refusal> {
+    pub fn read_of_payment(body: &Value, payment: &PaymentId) -> Result<Self> {
         Self::read_with(body, |m| {
-            m.not_writable(&OF_PAYMENT_NOT_WRITABLE);
+            m.not_writable(OF_PAYMENT_NOT_WRITABLE);
             Some(payment.clone())
         })
     }
@@ -58,7 +49,7 @@ impl RefundRequest {
     fn read_with(
         body: &Value,
         payment_id: impl FnOnce(&mut Members<'_>) -> Option<PaymentId>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self> {
         body::read(body, |m| {
             let new = NewRefund {
                 payment_id: payment_id(m),
@@ -121,7 +112,7 @@ impl RefundReportRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
             let request = Self {
                 processor_event_id: m.string("processor_event_id", Text::LINE).required(),

@@ -7,7 +7,7 @@ use crate::body::shared_members::failure;
 use crate::parts::{Failure, Money};
 use crate::payment::PaymentStatus;
 use crate::refund::{Refund, RefundStatus};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::sandbox::reports::{report, told, told_failure};
 use crate::shipment::ShipmentStatus;
 use crate::subscription::SubscriptionStatus;
@@ -32,7 +32,7 @@ impl PaymentAdvance {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         use PaymentStatus::{Authorized, Cancelled, Failed, Pending, Succeeded};
         body::read(body, |m| {
             let to = m.one_of_these("to", &[Pending, Authorized, Succeeded, Failed, Cancelled]).required();
@@ -71,7 +71,7 @@ impl RefundAdvance {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         use RefundStatus::{Completed, Failed, Processing};
         body::read(body, |m| {
             let to = m.one_of_these("to", &[Processing, Completed, Failed]).required();
@@ -119,7 +119,7 @@ impl SubscriptionAdvance {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
             let to = m.one_of("to").optional();
             let renew = m.boolean("renew").optional();
@@ -158,7 +158,7 @@ impl ShipmentAdvance {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| Self {
             to: m.one_of("to").required(),
             exception: m.object("exception", failure).optional(),

@@ -8,7 +8,7 @@
 use serde_json::{Value, json};
 
 use crate::body;
-use crate::refusal::Refusal;
+use crate::refusal::Result;
 use crate::subscription::{Subscription, SubscriptionStatus};
 use crate::time::Timestamp;
 
@@ -30,7 +30,7 @@ impl ClockRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| Self {
             advance_seconds: m.integer("advance_seconds", 1..=ADVANCE_MAX_S).required(),
         })

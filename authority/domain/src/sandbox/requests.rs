@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::body;
 use crate::parts::Failure;
 use crate::payment::{self, Method, MethodType, PaymentStatus};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::sandbox::reports::{report, told, told_failure};
 use crate::text_enum::text_enum;
 
@@ -52,7 +52,7 @@ impl PayRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
             let outcome = m.one_of("outcome").required();
             let card =
@@ -98,7 +98,7 @@ impl SeedRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| Self {
             orders: m.integer("orders", 1..=1_000).required(),
             seed: m.integer("seed", crate::bounds::INTEGER_RANGE).required(),
@@ -110,7 +110,7 @@ impl SeedRequest {
 ///
 /// # Errors
 /// 422 for a wrong `pay`, and when payments are given beside it. Everything else is for the reader of the body.
-pub fn read_order(body: &Value) -> Result<(Value, OrderPaid), Refusal> {
+pub fn read_order(body: &Value) -> Result<(Value, OrderPaid)> {
     let Value::Object(object) = body else {
         return Err(Refusal::member("", MemberCode::WrongType, "The body must be an object."));
     };

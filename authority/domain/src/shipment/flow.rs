@@ -15,7 +15,7 @@ use crate::id::{LineItemId, ShipmentId};
 use crate::order::line_quantities::LineMarks;
 use crate::order::{ConfirmedBy, Order, line_quantities};
 use crate::parts::OrderLine;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::shipment::report::{ShipmentOutcome, ShipmentReport};
 use crate::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
 use crate::time::Timestamp;
@@ -33,7 +33,7 @@ pub fn create(
     id: ShipmentId,
     new: NewShipment,
     now: Timestamp,
-) -> Result<(Shipment, Vec<Change>), Refusal> {
+) -> Result<(Shipment, Vec<Change>)> {
     if let Some(asked) = &new.line_items {
         check_lines(&order, asked)?;
     }
@@ -84,7 +84,7 @@ pub fn report(
     shipment: Shipment,
     report: &ShipmentReport,
     now: Timestamp,
-) -> Result<(Shipment, Vec<Change>), Refusal> {
+) -> Result<(Shipment, Vec<Change>)> {
     let next = match shipment.report(report, now)? {
         ShipmentOutcome::Unchanged(shipment) => return Ok((*shipment, Vec::new())),
         ShipmentOutcome::Changed(next) => *next,
@@ -104,7 +104,7 @@ pub fn report(
     Ok((next, changes))
 }
 
-fn check_lines(order: &Order, asked: &[ShipmentLine]) -> Result<(), Refusal> {
+fn check_lines(order: &Order, asked: &[ShipmentLine]) -> Result<()> {
     for (index, line) in asked.iter().enumerate() {
         let pointer = format!("/line_items/{index}/line_item_id");
         let repeated = asked.iter().take(index).any(|earlier| earlier.line_item_id == line.line_item_id);
@@ -133,7 +133,7 @@ fn refuse_same_parcel<'s>(
     others: impl IntoIterator<Item = &'s Shipment>,
     carrier: &str,
     tracking_number: Option<&str>,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     let Some(number) = tracking_number else { return Ok(()) };
     let same = others.into_iter().find(|other| {
         party_name::is_same(&other.carrier, carrier) && other.tracking_number.as_deref() == Some(number)
@@ -152,7 +152,7 @@ fn chosen_lines(
     order: &Order,
     in_shipments: &BTreeMap<LineItemId, i64>,
     asked: Option<Vec<ShipmentLine>>,
-) -> Result<Vec<ShipmentLine>, Refusal> {
+) -> Result<Vec<ShipmentLine>> {
     let rest: Vec<ShipmentLine> = order
         .line_items
         .iter()

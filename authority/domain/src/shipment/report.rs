@@ -7,7 +7,7 @@
 use crate::body::{occurrence, party_name};
 use crate::error_code::ErrorCode;
 use crate::parts::Failure;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::shipment::{Shipment, ShipmentStatus};
 use crate::time::Timestamp;
 
@@ -59,7 +59,7 @@ impl Shipment {
     /// # Errors
     /// `validation_failed` when an exception is given with another status, or the delivery is estimated before the
     /// parcel was shipped; `invalid_state_transition` when the parcel cannot move there, or has come to its end.
-    pub fn report(self, report: &ShipmentReport, now: Timestamp) -> Result<ShipmentOutcome, Refusal> {
+    pub fn report(self, report: &ShipmentReport, now: Timestamp) -> Result<ShipmentOutcome> {
         occurrence::check(report.occurred_at, self.created_at)?;
         let to = report.status.unwrap_or(self.status);
         if report.exception.is_some() && to != ShipmentStatus::Exception {
@@ -101,7 +101,7 @@ impl Shipment {
         self.next_version(now)
     }
 
-    fn correct(&mut self, report: &ShipmentReport) -> Result<(), Refusal> {
+    fn correct(&mut self, report: &ShipmentReport) -> Result<()> {
         if let Some(carrier) =
             report.carrier.as_ref().filter(|told| !party_name::is_same(told, &self.carrier))
         {

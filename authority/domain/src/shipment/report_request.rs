@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::body;
 use crate::body::Text;
 use crate::body::shared_members::{failure, party_name, past};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::shipment::report::ShipmentReport;
 use crate::time::Timestamp;
 
@@ -18,9 +18,9 @@ impl ShipmentReportRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&["id", "order_number", "line_items", "shipped_at", "delivered_at", "metadata"]);
+            m.not_writable("id order_number line_items shipped_at delivered_at metadata");
             let report = ShipmentReport {
                 status: m.one_of("status").optional(),
                 carrier: party_name(m, "carrier").optional(),

@@ -7,7 +7,7 @@ use crate::body::Text;
 use crate::body::shared_members::{party_name, past};
 use crate::id::LineItemId;
 use crate::parts::Metadata;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::shipment::{NewShipment, ShipmentLine};
 use crate::time::Timestamp;
 
@@ -20,9 +20,9 @@ impl ShipmentRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&["id", "order_number", "status", "delivered_at", "exception", "livemode"]);
+            m.not_writable("id order_number status delivered_at exception livemode");
             let new = NewShipment {
                 carrier: party_name(m, "carrier").required(),
                 service_level: m.string("service_level", Text::LINE).optional(),

@@ -12,7 +12,7 @@ use verify_core::catalog::EventType;
 use crate::body::occurrence;
 use crate::error_code::ErrorCode;
 use crate::event::change::Change;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::renewal::{Renewal, Renewing};
 use crate::subscription::reported_items::{ReportedItem, merged};
 use crate::subscription::{
@@ -73,7 +73,7 @@ pub fn may_follow(from: SubscriptionStatus, to: SubscriptionStatus) -> bool {
 ///
 /// # Errors
 /// `validation_failed` when the first period would end before it begins or beyond the supported years.
-pub fn open(new: NewSubscription, livemode: bool, now: Timestamp) -> Result<AnchoredSubscription, Refusal> {
+pub fn open(new: NewSubscription, livemode: bool, now: Timestamp) -> Result<AnchoredSubscription> {
     let beginning = new.beginning;
     let mut made = incomplete(new, livemode, now);
     match beginning {
@@ -133,7 +133,7 @@ impl AnchoredSubscription {
     /// `invalid_state_transition` for a transition that contract 3.8 does not have, and for a renewal of a
     /// subscription that does not continue; `validation_failed` for an item that is not there, amounts out of range,
     /// a period that overlaps the one before, or a time before the subscription was made.
-    pub fn report(self, report: SubscriptionReport, now: Timestamp) -> Result<SubscriptionOutcome, Refusal> {
+    pub fn report(self, report: SubscriptionReport, now: Timestamp) -> Result<SubscriptionOutcome> {
         occurrence::check(report.occurred_at, self.record.created_at)?;
         let from = self.record.status;
         let to = report.status.unwrap_or(from);
@@ -172,7 +172,7 @@ impl AnchoredSubscription {
     }
 
     /// Applies newly agreed terms: items at once, the length of periods from the next one on.
-    fn agree(&mut self, report: &SubscriptionReport) -> Result<(), Refusal> {
+    fn agree(&mut self, report: &SubscriptionReport) -> Result<()> {
         if let Some(items) = &report.items {
             let items = merged(&self.record.items, items)?;
             let priced = PricedItems::of(items).ok_or_else(|| {
@@ -193,7 +193,7 @@ impl AnchoredSubscription {
     }
 
     /// Whether the next period may be ordered by a subscription that stands, or comes to stand, at `to`.
-    fn may_renew(&self, to: SubscriptionStatus, renewal: &Renewal) -> Result<(), Refusal> {
+    fn may_renew(&self, to: SubscriptionStatus, renewal: &Renewal) -> Result<()> {
         let from = self.record.status;
         let refused = |why: &str| Err(refused(from, to, why.to_owned()));
         if self.record.cancel_at_period_end {
@@ -221,7 +221,7 @@ impl AnchoredSubscription {
         report: &SubscriptionReport,
         renewal: Option<&Renewal>,
         at: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<()> {
         use SubscriptionStatus::{Active, Cancelled, Incomplete, PastDue, Paused, Trialing};
         let from = self.record.status;
         if report.trial_end.is_some()

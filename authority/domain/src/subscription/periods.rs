@@ -3,14 +3,14 @@
 //! Which of them begins is decided in [`crate::subscription::flow`]; each is set here as a whole, with the anchor that
 //! the ones after it are counted from ([`crate::subscription::calendar`]).
 
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::calendar::next_boundary;
 use crate::subscription::{AnchoredSubscription, SubscriptionStatus};
 use crate::time::Timestamp;
 
 impl AnchoredSubscription {
     /// The trial is the first of the periods, free of charge.
-    pub(crate) fn try_out(&mut self, start: Timestamp, trial_end: Timestamp) -> Result<(), Refusal> {
+    pub(crate) fn try_out(&mut self, start: Timestamp, trial_end: Timestamp) -> Result<()> {
         self.set_period(start, trial_end, "/trial_end")?;
         self.record.trial_end = Some(trial_end);
         self.anchor = Some(trial_end);
@@ -24,7 +24,7 @@ impl AnchoredSubscription {
         named: Option<Timestamp>,
         end: Option<Timestamp>,
         at: Timestamp,
-    ) -> Result<(), Refusal> {
+    ) -> Result<()> {
         let began = self.record.current_period_start.unwrap_or(at);
         let trial_end = self.record.trial_end.unwrap_or(at);
         let start = named.unwrap_or_else(|| at.clamp(began.min(trial_end), trial_end));
@@ -37,12 +37,7 @@ impl AnchoredSubscription {
     }
 
     /// The first period, from which all others are counted.
-    pub(crate) fn begin(
-        &mut self,
-        start: Timestamp,
-        end: Option<Timestamp>,
-        pointer: &str,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn begin(&mut self, start: Timestamp, end: Option<Timestamp>, pointer: &str) -> Result<()> {
         let usual = next_boundary(start, self.record.cadence(), start);
         self.set_period(start, end.or(usual).unwrap_or(start), pointer)?;
         self.anchor = Some(end.unwrap_or(start));
@@ -51,12 +46,7 @@ impl AnchoredSubscription {
 
     /// The next period. One that does not begin where the last ended, or ends where the platform says, is what the
     /// following ones are counted from.
-    pub(crate) fn go_on(
-        &mut self,
-        start: Timestamp,
-        end: Option<Timestamp>,
-        last: Timestamp,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn go_on(&mut self, start: Timestamp, end: Option<Timestamp>, last: Timestamp) -> Result<()> {
         if start < last {
             let detail = format!("must not lie before the end of the present period, {last}");
             return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));
@@ -68,7 +58,7 @@ impl AnchoredSubscription {
         Ok(())
     }
 
-    fn set_period(&mut self, start: Timestamp, end: Timestamp, pointer: &str) -> Result<(), Refusal> {
+    fn set_period(&mut self, start: Timestamp, end: Timestamp, pointer: &str) -> Result<()> {
         if end <= start {
             let detail = format!("must lie after the start of the period, {start}");
             return Err(Refusal::member(pointer, MemberCode::OutOfRange, detail));

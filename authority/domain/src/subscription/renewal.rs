@@ -19,7 +19,7 @@ use crate::event::change::Change;
 use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order, OrderSource};
 use crate::parts::{Address, Amounts, LineItem, Metadata, Money};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::{AnchoredSubscription, Subscription, SubscriptionItem};
 use crate::time::Timestamp;
 
@@ -78,7 +78,7 @@ impl Renewing {
         latest: Option<&Order>,
         confirm_on: ConfirmOn,
         now: Timestamp,
-    ) -> Result<(AnchoredSubscription, Vec<Change>), Refusal> {
+    ) -> Result<(AnchoredSubscription, Vec<Change>)> {
         let Self { mut next, renewal, at } = self;
         let new = order(&next.record, renewal, number.clone(), latest, at)?;
         let order = Order::create(new, &[], next.record.livemode, now);
@@ -98,7 +98,7 @@ fn order(
     order_number: OrderNumber,
     latest: Option<&Order>,
     placed_at: Timestamp,
-) -> Result<NewOrder, Refusal> {
+) -> Result<NewOrder> {
     let from_items = || record.items.iter().map(|item| line(item, latest)).collect();
     let line_items = renewal.lines.unwrap_or_else(from_items);
     let amounts = Amounts::sum(&line_items, renewal.discount, renewal.shipping, renewal.shipping_tax);

@@ -9,7 +9,7 @@ use crate::body::{Members, Text};
 use crate::id::LineItemId;
 use crate::order::number::OrderNumber;
 use crate::order::priced_lines;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::subscription::ReportedItem;
 use crate::subscription::SubscriptionStatus;
 use crate::subscription::flow::SubscriptionReport;
@@ -37,20 +37,12 @@ impl SubscriptionReportRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&[
-                "id",
-                "customer",
-                "currency",
-                "amount",
-                "current_period_start",
-                "current_period_end",
-                "cancelled_at",
-                "latest_order_number",
-                "metadata",
-                "livemode",
-            ]);
+            m.not_writable(
+                "id customer currency amount current_period_start current_period_end cancelled_at \
+                latest_order_number metadata livemode",
+            );
             let (renew, lines) = renew(m, body);
             let report = SubscriptionReport {
                 status: m.one_of("status").optional(),
@@ -88,7 +80,7 @@ impl SubscriptionReportRequest {
     ///
     /// # Errors
     /// 422 `validation_failed` when a sum leaves its range.
-    pub fn into_report(self, now: Timestamp, dice: &mut dyn Rng) -> Result<SubscriptionReport, Refusal> {
+    pub fn into_report(self, now: Timestamp, dice: &mut dyn Rng) -> Result<SubscriptionReport> {
         let mut report = self.report;
         let reported = |request: ItemRequest| ReportedItem {
             known_as: request.id.clone(),

@@ -1,7 +1,7 @@
 //! The items of a report: which of them continue items of the subscription.
 
 use crate::id::LineItemId;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::SubscriptionItem;
 
 /// An item of a report.
@@ -17,7 +17,7 @@ pub struct ReportedItem {
 pub(crate) fn merged(
     current: &[SubscriptionItem],
     reported: &[ReportedItem],
-) -> Result<Vec<SubscriptionItem>, Refusal> {
+) -> Result<Vec<SubscriptionItem>> {
     let mut left: Vec<&SubscriptionItem> = current.iter().collect();
     let mut take = |same: &dyn Fn(&SubscriptionItem) -> bool| {
         let index = left.iter().position(|item| same(item))?;

@@ -9,7 +9,7 @@ use crate::body::{Members, Text};
 use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, SubscriptionId};
 use crate::parts::{Customer, LineItem, Metadata, Money};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::{
     Interval, NewSubscription, PricedItems, SubscriptionItem, SubscriptionStart, SubscriptionStatus,
     SubscriptionTerms,
@@ -35,7 +35,7 @@ pub(crate) struct ItemRequest {
 
 /// An item of a new subscription; ids are made by the authority.
 fn new_item(m: &mut Members<'_>) -> ItemRequest {
-    m.not_writable(&["id"]);
+    m.not_writable("id");
     item(m, None)
 }
 
@@ -61,7 +61,7 @@ impl ItemRequest {
     }
 }
 
-fn priced_items(items: Vec<SubscriptionItem>, pointer: &str) -> Result<PricedItems, Refusal> {
+fn priced_items(items: Vec<SubscriptionItem>, pointer: &str) -> Result<PricedItems> {
     PricedItems::of(items).ok_or_else(|| {
         let detail = format!("must not cost more than {MONEY_MAX} per period");
         Refusal::member(pointer, MemberCode::OutOfRange, detail)
@@ -95,7 +95,7 @@ impl TermsRequest {
         lines: &[LineItem],
         now: Timestamp,
         dice: &mut dyn Rng,
-    ) -> Result<SubscriptionTerms, Refusal> {
+    ) -> Result<SubscriptionTerms> {
         let pointer = "/subscription/items";
         if self.items.is_none() && !ITEMS.contains(&lines.len()) {
             let detail = "a subscription has at most 20 items; name those of the checkout's lines that renew";
@@ -142,9 +142,9 @@ impl SubscriptionRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value, now: Timestamp) -> Result<Self, Refusal> {
+    pub fn read(body: &Value, now: Timestamp) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&["id", "amount", "latest_order_number", "cancelled_at", "livemode", "merchant"]);
+            m.not_writable("id amount latest_order_number cancelled_at livemode merchant");
             Self {
                 customer: m.object("customer", customer).required(),
                 currency: m.currency("currency").required(),
@@ -161,7 +161,7 @@ impl SubscriptionRequest {
     ///
     /// # Errors
     /// 422 `validation_failed` when the items cost more than an amount can be.
-    pub fn into_new(self, now: Timestamp, dice: &mut dyn Rng) -> Result<NewSubscription, Refusal> {
+    pub fn into_new(self, now: Timestamp, dice: &mut dyn Rng) -> Result<NewSubscription> {
         let items = self.items.into_iter().map(|item| item.into_item(now, dice)).collect();
         Ok(NewSubscription {
             id: SubscriptionId::generate(now, dice),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::body;
 use crate::body::{Text, shape};
 use crate::order::external_references::NewReference;
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Result};
 use crate::sync::checkpoint::{Acknowledged, CheckpointStream, is_checkpoint_name};
 
 /// `POST /sync/checkpoints`.
@@ -24,19 +24,12 @@ impl CheckpointRequest {
     ///
     /// # Errors
     /// 422 with every wrong member.
-    pub fn read(body: &Value) -> Result<Self, Refusal> {
+    pub fn read(body: &Value) -> Result<Self> {
         body::read(body, |m| {
-            m.not_writable(&[
-                "object",
-                "id",
-                "position",
-                "lag_events",
-                "acknowledged_at",
-                "resource_version",
-                "livemode",
-                "created_at",
-                "updated_at",
-            ]);
+            m.not_writable(
+                "object id position lag_events acknowledged_at resource_version livemode created_at \
+                updated_at",
+            );
             let parse = |text: &str| is_checkpoint_name(text).then(|| text.to_owned());
             let what = "a lower-case letter or digit, then up to 63 of a-z, 0-9, '.', '_' and '-'";
             Self {
@@ -68,9 +61,9 @@ impl CheckpointRequest {
 ///
 /// # Errors
 /// 422 with every wrong member.
-pub fn read_reference(body: &Value) -> Result<NewReference, Refusal> {
+pub fn read_reference(body: &Value) -> Result<NewReference> {
     body::read(body, |m| {
-        m.not_writable(&["system", "updated_at"]);
+        m.not_writable("system updated_at");
         NewReference { id: m.string("id", Text::ID).required(), url: m.https_url("url").optional() }
     })
 }
@@ -79,7 +72,7 @@ pub fn read_reference(body: &Value) -> Result<NewReference, Refusal> {
 mod tests {
     use super::*;
 
-    fn wrong<T: std::fmt::Debug>(read: Result<T, Refusal>) -> Vec<String> {
+    fn wrong<T: std::fmt::Debug>(read: Result<T>) -> Vec<String> {
         let members = read.unwrap_err().members;
         members.iter().map(|member| format!("{} {}", member.pointer, member.code)).collect()
     }

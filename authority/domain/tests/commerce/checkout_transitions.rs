@@ -1,11 +1,10 @@
 //! What the operator may do with checkouts in each of their states (contract 3.4), and what ends with them.
 
-use authority_domain::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
+use authority_domain::checkout::CheckoutStatus;
 use authority_domain::event::change::Record;
-use authority_domain::order::{ConfirmOn, OrderStatus, payment_status};
-use authority_domain::payment::PaymentStatus;
+use authority_domain::order::payment_status;
 use authority_domain::payment::flow::Surroundings;
-use authority_domain::{checkout, payment};
+use authority_domain::{Checkout, CheckoutEnd, ConfirmOn, OrderStatus, PaymentStatus, checkout, payment};
 use serde_json::json;
 
 use crate::fixtures::{

@@ -1,10 +1,8 @@
 //! When an order is done: contract 3.1, `confirmed` → `completed`, in the same change that makes both halves true.
 
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::{ConfirmOn, Order, OrderStatus, fulfillment_status};
-use authority_domain::payment;
-use authority_domain::payment::PaymentStatus;
+use authority_domain::order::fulfillment_status;
 use authority_domain::payment::flow::Surroundings;
+use authority_domain::{ConfirmOn, FulfillmentStatus, Order, OrderStatus, PaymentStatus, payment};
 
 use crate::fixtures::{
     completed, created_payment, event_names, last_order, last_payment, noon, report, reported,

@@ -1,15 +1,14 @@
 //! Events as bytes: contract 2.2, 2.3, 2.5, 2.7, 2.10, 3.10 and 9, and the receivers' own verifier.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Record, WebhookTest};
+use authority_domain::event::change::{Record, WebhookTest};
 use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
-use authority_domain::id::{EndpointId, EventId, MerchantId, ShipmentId};
-use authority_domain::order::{ConfirmOn, ConfirmedBy};
-use authority_domain::payment::PaymentStatus;
-use authority_domain::refusal::Refusal;
+use authority_domain::order::ConfirmedBy;
 use authority_domain::shipment::ShipmentRequest;
 use authority_domain::tenant::MerchantContext;
-use authority_domain::{payment, shipment};
+use authority_domain::{
+    Change, ConfirmOn, EndpointId, ErrorCode, EventId, MerchantId, PaymentStatus, Result, ShipmentId,
+    payment, shipment,
+};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -29,7 +28,7 @@ fn merchant() -> MerchantContext {
     }
 }
 
-fn render(change: &Change) -> Result<NewEvent, Refusal> {
+fn render(change: &Change) -> Result<NewEvent> {
     let id = EventId::from_store(EVENT_ID.into());
     NewEvent::render(change, id, 17, noon().plus_ms(120), false, &merchant())
 }

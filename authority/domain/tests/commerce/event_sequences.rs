@@ -1,15 +1,14 @@
 //! The fixed sequences of contract 3.9: which events, in which order, with which versions.
 
 use authority_domain::checkout::CheckoutStatus;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Record};
-use authority_domain::order::{ConfirmOn, Order, OrderStatus, payment_status};
+use authority_domain::event::change::Record;
+use authority_domain::order::payment_status;
 use authority_domain::parts::Failure;
-use authority_domain::payment;
+use authority_domain::payment::PaymentReport;
 use authority_domain::payment::flow::Surroundings;
-use authority_domain::payment::{Payment, PaymentReport, PaymentStatus};
-use authority_domain::refusal::MemberCode;
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    Change, ConfirmOn, ErrorCode, MemberCode, Order, OrderStatus, Payment, PaymentStatus, Timestamp, payment,
+};
 use serde_json::json;
 
 use crate::fixtures::{

@@ -1,10 +1,8 @@
 //! What the merchant's systems call an order (contract 2.2, 4.13).
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::order::ExternalReference;
 use authority_domain::order::external_references::{NewReference, SystemName, conflict, remove, set};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{ExternalReference, Order};
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Order, OrderNumber, Result};
 use proptest::prelude::*;
 
 use crate::fixtures::{event_names, last_order, noon, paid_order};
@@ -19,7 +17,7 @@ fn new(id: &str, url: Option<&str>) -> NewReference {
 }
 
 /// The order after a set at `s` seconds after noon; `None` when nothing changed.
-fn after_set(order: &Order, name: &str, entry: NewReference, s: i64) -> Result<Option<Order>, Refusal> {
+fn after_set(order: &Order, name: &str, entry: NewReference, s: i64) -> Result<Option<Order>> {
     let changes = set(order, &system(name), entry, noon().plus_ms(s * 1000))?;
     assert!(changes.is_empty() || event_names(&changes) == ["order.updated"]);
     Ok(last_order(&changes))

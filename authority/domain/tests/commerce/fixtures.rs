@@ -1,17 +1,13 @@
 //! Records to begin with. Everything is made by the readers and transitions under test, never by hand, except where a
 //! table needs a state that no transition of this version reaches.
 
-use authority_domain::checkout::{Checkout, CheckoutRequest};
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::PaymentId;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{ConfirmOn, Order};
-use authority_domain::payment;
+use authority_domain::checkout::CheckoutRequest;
+use authority_domain::event::change::Record;
 use authority_domain::payment::flow::Surroundings;
-use authority_domain::payment::{
-    NewPayment, Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus,
+use authority_domain::payment::{NewPayment, PaymentOutcome, PaymentReport, PaymentRequest};
+use authority_domain::{
+    Change, Checkout, ConfirmOn, Order, OrderNumber, Payment, PaymentId, PaymentStatus, Timestamp, payment,
 };
-use authority_domain::time::Timestamp;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};

@@ -1,13 +1,11 @@
 //! The fulfilment update against contract 3.3 and 4.6: what it does to lines, parcels, times and marks.
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS, Updated, update};
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
 use authority_domain::order::line_quantities::LineMarks;
 use authority_domain::order::payment_status::PaymentStatus;
-use authority_domain::order::{ConfirmedBy, Order, OrderStatus, fulfillment_status};
-use authority_domain::refusal::Refusal;
+use authority_domain::order::{ConfirmedBy, fulfillment_status};
 use authority_domain::shipment::ShipmentStatus;
+use authority_domain::{ErrorCode, FulfillmentStatus, Order, OrderStatus, Result};
 
 use crate::fixtures::{event_names, noon, paid_order};
 use crate::refused_bodies::errors;
@@ -42,7 +40,7 @@ pub(crate) fn lines(order: &Order, of: impl Fn(i64) -> i64) -> Vec<LineTarget> {
     order.line_items.iter().map(line).collect()
 }
 
-pub(crate) fn run(order: &Order, asked: &FulfillmentUpdate) -> Result<Updated, Refusal> {
+pub(crate) fn run(order: &Order, asked: &FulfillmentUpdate) -> Result<Updated> {
     update(order.clone(), &[], LineMarks::new(), ConfirmedBy::Payments, asked, noon().plus_ms(1))
 }
 

@@ -1,6 +1,6 @@
 //! Bodies of fulfilment updates (contract 4.6): what may be written, and what is wrong with the rest.
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use authority_domain::order::FulfillmentRequest;
 use serde_json::{Value, json};
 

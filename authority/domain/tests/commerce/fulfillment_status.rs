@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::order::fulfillment_status::{FulfillmentStatus, derive};
+use authority_domain::FulfillmentStatus;
+use authority_domain::order::fulfillment_status::derive;
 use authority_domain::parts::OrderLine;
 
 use crate::fixtures::paid_order;

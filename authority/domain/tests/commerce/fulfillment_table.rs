@@ -1,10 +1,8 @@
 //! Every cell of the table of targets of contract 3.3, with and without lines.
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::order::fulfillment::{TARGETS, Updated};
 use authority_domain::order::fulfillment_status;
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, FulfillmentStatus, Result};
 
 use crate::fixtures::event_names;
 use crate::fulfillment::{asked, lines, order_at, run};
@@ -22,7 +20,7 @@ const TABLE: [(FulfillmentStatus, &str); 7] = [
 ];
 
 /// What came of it, in one word.
-fn outcome(from: FulfillmentStatus, result: Result<Updated, Refusal>) -> String {
+fn outcome(from: FulfillmentStatus, result: Result<Updated>) -> String {
     match result {
         Ok(updated) if updated.changes.is_empty() => {
             assert_eq!(updated.order.resource_version, 2, "nothing changed");

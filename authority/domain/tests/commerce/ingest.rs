@@ -1,12 +1,10 @@
 //! Orders from elsewhere: their bodies (contract 6.2) and their events (contract 3.9 row 7).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Record};
-use authority_domain::order;
+use authority_domain::event::change::Record;
 use authority_domain::order::payment_status::PaymentStatus as Shown;
-use authority_domain::order::{ConfirmOn, OrderRequest, OrderSource, OrderStatus};
+use authority_domain::order::{OrderRequest, OrderSource};
 use authority_domain::parts::Amounts;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Change, ConfirmOn, ErrorCode, OrderStatus, Result, order};
 use serde_json::{Value, json};
 
 use crate::fixtures::{
@@ -20,7 +18,7 @@ fn payment(amount: i64, status: &str) -> Value {
            "processor_event_id": format!("evt-{amount}-{status}")})
 }
 
-fn ingest(body: &Value, confirm_on: ConfirmOn) -> Result<Vec<Change>, Refusal> {
+fn ingest(body: &Value, confirm_on: ConfirmOn) -> Result<Vec<Change>> {
     let request = OrderRequest::read(body, noon())?;
     let (new, payments) = request.into_new(order_number(), noon(), &mut dice())?;
     order::flow::ingest(new, payments, confirm_on, false, noon())

@@ -2,12 +2,9 @@
 
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
-use authority_domain::endpoint::{
-    DisabledReason, EndpointRequest, EndpointStatus, EndpointTestRequest, SignatureProfile,
-};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::EndpointId;
+use authority_domain::endpoint::{EndpointRequest, EndpointTestRequest, SignatureProfile};
 use authority_domain::shipment::ShipmentRequest;
+use authority_domain::{DisabledReason, EndpointId, EndpointStatus, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::fixtures::{dice, noon};

@@ -2,13 +2,11 @@
 
 use authority_domain::bounds::MONEY_MAX;
 use authority_domain::checkout::CheckoutRequest;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::Record;
-use authority_domain::merchant::scope::Scope;
 use authority_domain::merchant::{ApiKeyRequest, MerchantRequest};
 use authority_domain::parts::Amounts;
-use authority_domain::payment;
-use authority_domain::payment::{CaptureMethod, PaymentReportRequest, PaymentRequest, PaymentStatus};
+use authority_domain::payment::{CaptureMethod, PaymentReportRequest, PaymentRequest};
+use authority_domain::{ErrorCode, PaymentStatus, Scope, payment};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TOTAL, checkout_body, checkout_of, dice, new_payment, noon, payment_body};

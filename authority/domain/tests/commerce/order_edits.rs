@@ -1,15 +1,13 @@
 //! `PATCH` of an order by the operator: a merge patch of what may be edited (contract 6.2, 3.9 row 21).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::order;
-use authority_domain::order::{Order, OrderEditRequest};
-use authority_domain::refusal::Refusal;
+use authority_domain::order::OrderEditRequest;
+use authority_domain::{ErrorCode, Order, Result, order};
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, paid_order};
 use crate::refused_bodies::errors;
 
-fn edited(order: &Order, body: &Value) -> Result<Option<Order>, Refusal> {
+fn edited(order: &Order, body: &Value) -> Result<Option<Order>> {
     let edit = OrderEditRequest::read(body, order)?.into_edit();
     let changes = order::flow::edit(order, edit, noon().plus_ms(1))?;
     assert!(changes.is_empty() || event_names(&changes) == ["order.updated"]);

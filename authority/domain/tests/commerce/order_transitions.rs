@@ -1,14 +1,14 @@
 //! What the operator may do with orders in each of their states (contract 3.1), and further payments of an order (3.9
 //! row 7a).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::Change;
-use authority_domain::order::{CancelReason, ConfirmOn, Order, OrderStatus, payment_status};
+use authority_domain::order::{CancelReason, payment_status};
 use authority_domain::parts::Money;
 use authority_domain::payment::flow::Surroundings;
-use authority_domain::payment::{NewPayment, Payment, PaymentStatus, PaymentTarget};
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::{order, payment};
+use authority_domain::payment::{NewPayment, PaymentTarget};
+use authority_domain::{
+    Change, ConfirmOn, ErrorCode, MemberCode, Order, OrderStatus, Payment, PaymentStatus, Result, order,
+    payment,
+};
 
 use crate::fixtures::{
     TOTAL, checkout_body, checkout_of, completed, created_payment, event_names, last_order, last_payment,
@@ -16,7 +16,7 @@ use crate::fixtures::{
 };
 
 /// The events, or the code with the two statuses that contract 5.2 promises.
-pub(crate) fn outcome(done: Result<Vec<Change>, Refusal>) -> String {
+pub(crate) fn outcome(done: Result<Vec<Change>>) -> String {
     match done {
         Ok(changes) => event_names(&changes).join(" "),
         Err(refusal) => {

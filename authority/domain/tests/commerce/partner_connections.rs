@@ -1,12 +1,11 @@
 //! The connection's state machine against its table, and shares (contract 2.14, 4.14).
 
-use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionStatus, INVITE_MS, PartnerConnection,
 };
 use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus, ShareTerms};
 use authority_domain::tenant::MerchantContext;
-use authority_domain::time::Timestamp;
+use authority_domain::{ConnectionId, MerchantId, ShareId, Timestamp};
 use proptest::prelude::*;
 
 use super::fixtures::{dice, noon, order_number};

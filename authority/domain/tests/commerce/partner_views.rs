@@ -3,17 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::event::change::{Change, SharedOrderView, Sharing};
+use authority_domain::event::change::{SharedOrderView, Sharing};
 use authority_domain::event::partner_copy::{PartnerCopy, is_copied};
 use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
-use authority_domain::id::{ConnectionId, EventId, MerchantId, ShareId, ShipmentId};
-use authority_domain::order::{ConfirmedBy, Order};
+use authority_domain::order::ConfirmedBy;
 use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::{OrderShare, ShareTerms};
 use authority_domain::parts::{Address, Customer, Metadata};
-use authority_domain::shipment;
-use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
+use authority_domain::shipment::{NewShipment, ShipmentLine};
 use authority_domain::tenant::MerchantContext;
+use authority_domain::{
+    Change, ConnectionId, EventId, MerchantId, Order, ShareId, Shipment, ShipmentId, shipment,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 use verify_core::catalog::EventType;

@@ -1,9 +1,8 @@
 //! The payment's state machine against contract 3.5: every status, every report.
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::parts::{Failure, Money};
-use authority_domain::payment::{CaptureMethod, Payment, PaymentOutcome, PaymentReport, PaymentStatus};
-use authority_domain::refusal::MemberCode;
+use authority_domain::payment::{CaptureMethod, PaymentOutcome, PaymentReport};
+use authority_domain::{ErrorCode, MemberCode, Payment, PaymentStatus};
 
 use crate::fixtures::{TOTAL, created_payment, noon, report, reported};
 

@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::order::OrderStatus;
 use authority_domain::order::payment_status::{PaymentStatus, PaymentSummary, derive};
 use authority_domain::parts::Money;
-use authority_domain::payment::{self, Payment};
+use authority_domain::{OrderStatus, Payment, payment};
 
 use crate::fixtures::{created_payment, payment_id};
 

@@ -1,12 +1,8 @@
 //! Refunds that cannot be asked for, and bodies that cannot be read: contract 4.8, 6.2.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::PaymentId;
-use authority_domain::order::Order;
-use authority_domain::payment::Payment;
 use authority_domain::refund::flow::Outcome;
 use authority_domain::refund::{RefundReportRequest, RefundRequest};
-use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::{ErrorCode, MemberCode, Order, Payment, PaymentId, Result};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TOTAL, created_payment, payment_id};
@@ -19,7 +15,7 @@ fn two_payments() -> (Order, [Payment; 2]) {
     (order, [payment, other])
 }
 
-fn refused(result: Result<Outcome, Refusal>) -> (ErrorCode, Option<(String, MemberCode)>) {
+fn refused(result: Result<Outcome>) -> (ErrorCode, Option<(String, MemberCode)>) {
     let refusal = result.unwrap_err();
     let member = refusal.members.into_iter().next().map(|member| (member.pointer, member.code));
     (refusal.code, member)

@@ -1,19 +1,16 @@
 //! Refunds: contract 2.4, 3.6, 3.9 rows 14 to 18 and 4.8.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::RefundId;
+use authority_domain::event::change::Record;
 use authority_domain::order::payment_status::PaymentStatus as OrderPayment;
-use authority_domain::order::{ConfirmOn, Order, OrderStatus};
 use authority_domain::parts::{Failure, Money};
-use authority_domain::payment::{Payment, PaymentStatus};
-use authority_domain::refund;
 use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{
-    Refund, RefundOutcome, RefundReason, RefundReport, RefundRequest, RefundStatus, Requester, RequesterType,
+    RefundOutcome, RefundReason, RefundReport, RefundRequest, Requester, RequesterType,
 };
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    Change, ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Refund, RefundId, RefundStatus,
+    Result, Timestamp, refund,
+};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TOTAL, completed, created_payment, dice, event_names, last_order, last_payment, noon};
@@ -42,12 +39,7 @@ fn by_merchant() -> Requester {
     Requester { kind: RequesterType::ApiKey, id: Some("key_1".into()) }
 }
 
-pub(crate) fn ask(
-    order: &Order,
-    payments: &[Payment],
-    refunds: &[Refund],
-    body: Value,
-) -> Result<Outcome, Refusal> {
+pub(crate) fn ask(order: &Order, payments: &[Payment], refunds: &[Refund], body: Value) -> Result<Outcome> {
     let new = RefundRequest::read(&body)?.into_new();
     let id = RefundId::generate(later(), &mut dice());
     let standing = standing(order, payments, refunds);

@@ -1,6 +1,6 @@
 //! Tables of bodies with one thing wrong: a good body, an edit, and the error it must give.
 
-use authority_domain::refusal::Refusal;
+use authority_domain::{Refusal, Result};
 use serde_json::Value;
 
 /// One edit of a good body.
@@ -41,7 +41,7 @@ pub(crate) fn errors(refusal: &Refusal) -> Vec<String> {
 /// Reads every edited body and compares what is wrong with it; the good body must be taken.
 pub(crate) fn check<T>(
     good: &Value,
-    read: impl Fn(&Value) -> Result<T, Refusal>,
+    read: impl Fn(&Value) -> Result<T>,
     table: &[(Edit, &'static [&'static str])],
 ) {
     assert_eq!(read(good).err(), None, "the good body is taken");

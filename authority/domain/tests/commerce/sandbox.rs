@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use authority_domain::checkout::CheckoutRequest;
 use authority_domain::parts::Metadata;
 use authority_domain::payment::PaymentReportRequest;
-use authority_domain::refund;
 use authority_domain::refund::flow::RefundBasis;
-use authority_domain::refund::{
-    NewRefund, Refund, RefundReason, RefundReportRequest, RefundStatus, Requester, RequesterType,
-};
+use authority_domain::refund::{NewRefund, RefundReason, RefundReportRequest, Requester, RequesterType};
 use authority_domain::sandbox::advances::{
     PaymentAdvance, RefundAdvance, ShipmentAdvance, SubscriptionAdvance,
 };
@@ -17,7 +14,7 @@ use authority_domain::sandbox::demo_story::{Plot, story};
 use authority_domain::sandbox::requests::{PayRequest, SeedRequest, read_order};
 use authority_domain::shipment::ShipmentReportRequest;
 use authority_domain::subscription::SubscriptionReportRequest;
-use authority_domain::time::Timestamp;
+use authority_domain::{Refund, RefundStatus, Timestamp, refund};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::{Map, Value, json};

@@ -1,17 +1,12 @@
 //! What carriers report against contract 3.7: every pair of statuses, tracking data, and what it does to the order.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::Change;
-use authority_domain::id::ShipmentId;
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
+use authority_domain::order::ConfirmedBy;
 use authority_domain::order::line_quantities::{LineMarks, Marks};
-use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
 use authority_domain::parts::Failure;
-use authority_domain::refusal::Refusal;
-use authority_domain::shipment;
 use authority_domain::shipment::report::ShipmentReport;
-use authority_domain::shipment::{
-    NewShipment, Shipment, ShipmentLine, ShipmentReportRequest, ShipmentStatus,
+use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentReportRequest, ShipmentStatus};
+use authority_domain::{
+    Change, ErrorCode, FulfillmentStatus, Order, OrderStatus, Result, Shipment, ShipmentId, shipment,
 };
 use serde_json::{Value, json};
 
@@ -60,7 +55,7 @@ fn report(
     marked: &LineMarks,
     index: usize,
     told: &ShipmentReport,
-) -> Result<(Shipment, Vec<Change>), Refusal> {
+) -> Result<(Shipment, Vec<Change>)> {
     let now = noon().plus_ms(60_000);
     shipment::flow::report(order.clone(), parcels, marked, parcels[index].clone(), told, now)
 }

@@ -1,14 +1,13 @@
 //! Shipping against contract 3.7, 3.9 rows 10 and 11, and 4.7.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::Change;
-use authority_domain::id::{LineItemId, ShipmentId};
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::{ConfirmedBy, Order, OrderStatus};
+use authority_domain::order::ConfirmedBy;
 use authority_domain::parts::Metadata;
-use authority_domain::refusal::{MemberCode, Refusal};
 use authority_domain::shipment::flow::create;
-use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
+use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
+use authority_domain::{
+    Change, ErrorCode, FulfillmentStatus, LineItemId, MemberCode, Order, OrderStatus, Result, Shipment,
+    ShipmentId,
+};
 
 use crate::fixtures::{dice, event_names, last_order, noon, paid_order};
 
@@ -38,7 +37,7 @@ fn lines(order: &Order, quantities: &[(usize, i64)]) -> Option<Vec<ShipmentLine>
     Some(quantities.iter().map(line).collect())
 }
 
-fn ship(order: &Order, existing: &[Shipment], new: NewShipment) -> Result<(Shipment, Vec<Change>), Refusal> {
+fn ship(order: &Order, existing: &[Shipment], new: NewShipment) -> Result<(Shipment, Vec<Change>)> {
     let id = ShipmentId::generate(noon(), &mut dice());
     create(order.clone(), existing, ConfirmedBy::Payments, id, new, noon().plus_ms(1))
 }

@@ -1,6 +1,6 @@
 //! How a subscription begins, and where its first periods lie (contract 3.8).
 
-use authority_domain::refusal::MemberCode;
+use authority_domain::MemberCode;
 use authority_domain::subscription::SubscriptionStatus;
 use serde_json::json;
 

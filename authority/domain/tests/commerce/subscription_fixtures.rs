@@ -1,14 +1,10 @@
 //! Subscriptions in any status, and reports on them.
 
-use authority_domain::event::change::Change;
-use authority_domain::order::ConfirmOn;
-use authority_domain::refusal::Refusal;
-use authority_domain::subscription;
 use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::{
     AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest, SubscriptionStatus,
 };
-use authority_domain::time::Timestamp;
+use authority_domain::{Change, ConfirmOn, Result, Timestamp, subscription};
 use serde_json::{Value, json};
 
 use crate::fixtures::{dice, noon, order_number};
@@ -32,7 +28,7 @@ pub(crate) fn body(more: Value) -> Value {
     body
 }
 
-pub(crate) fn opened_at(more: Value, now: Timestamp) -> Result<AnchoredSubscription, Refusal> {
+pub(crate) fn opened_at(more: Value, now: Timestamp) -> Result<AnchoredSubscription> {
     let new = SubscriptionRequest::read(&body(more), now)?.into_new(now, &mut dice())?;
     subscription::flow::open(new, false, now)
 }
@@ -45,7 +41,7 @@ pub(crate) fn reported_at(
     ongoing: &AnchoredSubscription,
     body: &Value,
     now: Timestamp,
-) -> Result<SubscriptionOutcome, Refusal> {
+) -> Result<SubscriptionOutcome> {
     let report = SubscriptionReportRequest::read(body, now)?.into_report(now, &mut dice())?;
     ongoing.clone().report(report, now)
 }

@@ -1,16 +1,14 @@
 //! Checkouts of mode `subscription` (contract 2.7, 3.4): what they agree on, and what they make when they complete.
 
-use authority_domain::checkout::{Checkout, CheckoutMode, CheckoutRequest, NewCheckout};
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::SubscriptionId;
-use authority_domain::order::{ConfirmOn, OrderSource};
-use authority_domain::payment::PaymentStatus;
+use authority_domain::checkout::{CheckoutMode, CheckoutRequest, NewCheckout};
+use authority_domain::event::change::Record;
+use authority_domain::order::OrderSource;
 use authority_domain::payment::flow::Surroundings;
-use authority_domain::refusal::MemberCode;
 use authority_domain::subscription::founding::Founding;
 use authority_domain::subscription::{AnchoredSubscription, SubscriptionStatus};
-use authority_domain::time::Timestamp;
-use authority_domain::{checkout, payment};
+use authority_domain::{
+    Change, Checkout, ConfirmOn, MemberCode, PaymentStatus, SubscriptionId, Timestamp, checkout, payment,
+};
 use serde_json::{Value, json};
 
 use crate::fixtures::{

@@ -1,10 +1,8 @@
 //! The subscription's state machine against contract 3.8: every status, every report.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::MemberCode;
-use authority_domain::subscription;
 use authority_domain::subscription::flow::SubscriptionOutcome;
 use authority_domain::subscription::{SubscriptionCancelReason, SubscriptionStatus};
+use authority_domain::{ErrorCode, MemberCode, subscription};
 use proptest::prelude::*;
 use serde_json::json;
 use verify_core::catalog::EventType;

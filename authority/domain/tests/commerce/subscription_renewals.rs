@@ -1,13 +1,11 @@
 //! Renewals (contract 3.8): the next period, its order, and what makes a renewal count once.
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::event::change::Record;
+use authority_domain::order::OrderSource;
 use authority_domain::order::payment_status::PaymentStatus;
-use authority_domain::order::{ConfirmOn, Order, OrderSource, OrderStatus};
-use authority_domain::refusal::MemberCode;
 use authority_domain::subscription::AnchoredSubscription;
 use authority_domain::subscription::flow::SubscriptionOutcome;
-use authority_domain::time::Timestamp;
+use authority_domain::{ConfirmOn, ErrorCode, MemberCode, Order, OrderStatus, Timestamp};
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, order_number};

@@ -5,8 +5,7 @@ use authority_domain::endpoint::private_receivers::{EndpointOwner, PrivateReceiv
 use authority_domain::endpoint::url::{
     NetworkScope, TargetUrl, UrlPolicy, UrlRefusal, UrlRules, UrlRulesByOwner,
 };
-use authority_domain::id::MerchantId;
-use authority_domain::tenant::Tenant;
+use authority_domain::{MerchantId, Tenant};
 
 use crate::{LIVE, TEST, development, public};
 

@@ -1,7 +1,7 @@
 //! A class per error code, so that a `catch` can branch with `instanceof`.
 
 use anyhow::{Context as _, Result};
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use authority_schema::typescript::comment;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use verify_core::VerificationCode;
 
 use super::comment;

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use authority_domain::id::KeyId;
-use authority_domain::time::Timestamp;
+use authority_domain::{KeyId, Timestamp};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;

@@ -7,15 +7,12 @@
 mod key_cache;
 pub mod key_use;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::KeyId;
+use authority_domain::merchant::MerchantStatus;
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::merchant::portal_session::PortalSession;
-use authority_domain::merchant::scope::{OperatorScope, Scope};
-use authority_domain::merchant::{Merchant, MerchantStatus};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    ErrorCode, KeyId, Merchant, OperatorScope, Refusal, Result, Scope, Tenant, Timestamp,
+};
 use authority_store::tx::OperatorKeyRecord;
 
 use super::App;
@@ -66,7 +63,7 @@ impl App {
     ///
     /// # Errors
     /// `invalid_api_key`, `expired_api_key`.
-    pub async fn merchant_of(&self, key: &ApiKey) -> Result<Caller, Refusal> {
+    pub async fn merchant_of(&self, key: &ApiKey) -> Result<Caller> {
         if key.kind() == KeyKind::Operator {
             return Err(unknown_key());
         }
@@ -88,7 +85,7 @@ impl App {
     }
 
     /// Looks up a merchant's key that is not revoked.
-    async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller), Refusal> {
+    async fn merchant_key(&self, hash: [u8; 32]) -> Result<(Option<Timestamp>, Caller)> {
         let found = self.read(async move |tx| tx.api_key_by_hash(&hash).await).await?;
         let Some((record, merchant)) = found else { return Err(unknown_key()) };
         if record.revoked_at.is_some() {
@@ -103,7 +100,7 @@ impl App {
     ///
     /// # Errors
     /// `invalid_api_key`.
-    pub async fn operator_of(&self, key: &ApiKey) -> Result<Operator, Refusal> {
+    pub async fn operator_of(&self, key: &ApiKey) -> Result<Operator> {
         if key.kind() != KeyKind::Operator {
             return Err(unknown_key());
         }
@@ -119,7 +116,7 @@ impl App {
     }
 
     /// Looks up an operator's key that is not revoked.
-    pub(super) async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator, Refusal> {
+    pub(super) async fn operator_key(&self, hash: [u8; 32]) -> Result<Operator> {
         let found = self.read(async move |tx| tx.operator_key_by_hash(&hash).await).await?;
         match found {
             Some(record) => Operator::of_record(record).ok_or_else(unknown_key),
@@ -149,7 +146,7 @@ impl Caller {
     ///
     /// # Errors
     /// `merchant_closed`, `merchant_suspended`.
-    pub fn check_merchant(&self, writes: bool) -> Result<(), Refusal> {
+    pub fn check_merchant(&self, writes: bool) -> Result<()> {
         match self.merchant.status {
             MerchantStatus::Closed => Err(Refusal::new(ErrorCode::MerchantClosed, "The merchant is closed.")),
             MerchantStatus::Suspended if writes => Err(Refusal::new(
@@ -164,7 +161,7 @@ impl Caller {
     ///
     /// # Errors
     /// `test_mode_only`.
-    pub fn check_test_mode(&self) -> Result<(), Refusal> {
+    pub fn check_test_mode(&self) -> Result<()> {
         if self.tenant.livemode {
             return Err(Refusal::new(ErrorCode::TestModeOnly, "The sandbox takes test keys only."));
         }
@@ -175,7 +172,7 @@ impl Caller {
     ///
     /// # Errors
     /// `insufficient_scope`.
-    pub fn check_scope(&self, any_of: &[Scope]) -> Result<(), Refusal> {
+    pub fn check_scope(&self, any_of: &[Scope]) -> Result<()> {
         if self.may(any_of) {
             return Ok(());
         }
@@ -199,7 +196,7 @@ impl Operator {
     ///
     /// # Errors
     /// `insufficient_scope`.
-    pub fn check_scope(&self, any_of: &[OperatorScope]) -> Result<(), Refusal> {
+    pub fn check_scope(&self, any_of: &[OperatorScope]) -> Result<()> {
         if self.may(any_of) {
             return Ok(());
         }

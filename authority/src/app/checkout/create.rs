@@ -1,18 +1,14 @@
 //! Opening checkouts (contract 3.9 row 1, 6.2).
 
-use authority_domain::checkout::{Checkout, CheckoutRequest};
-use authority_domain::event::change::Change;
-use authority_domain::id::Named;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::checkout::CheckoutRequest;
+use authority_domain::{Change, Checkout, Named, Result, Tenant};
 use verify_core::catalog::EventType;
 
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Mutation, Owner, Work};
 
 impl App {
     /// `POST /merchants/:m/:mode/checkouts`.
-    pub async fn checkout_open(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer, Refusal> {
+    pub async fn checkout_open(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = CheckoutRequest::read(&mutation.body);
         mutation
             .for_tenant(self, tenant, None, async move |work, owner| {
@@ -27,7 +23,7 @@ pub(in crate::app) async fn open(
     work: &mut Work<'_>,
     owner: &Owner,
     request: CheckoutRequest,
-) -> Result<Checkout, Refusal> {
+) -> Result<Checkout> {
     let new = request.into_new(work.now, &mut work.dice)?;
     owner.merchant.check_not_closed()?;
     let terms = new.subscription.clone();

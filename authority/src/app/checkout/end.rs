@@ -3,18 +3,14 @@
 //!
 //! The operator calls these functions; the scheduler uses the same ones to expire checkouts ([`crate::app::due`]).
 
-use authority_domain::checkout;
-use authority_domain::checkout::{Checkout, CheckoutEnd};
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{CheckoutId, Named};
+use authority_domain::event::change::Record;
 use authority_domain::order::no_members;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Change, Checkout, CheckoutEnd, CheckoutId, Named, Result, checkout};
 use authority_store::tx::OwnedRecord;
 
-use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
 use crate::app::subscriptions::founding;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Mutation, Owner, Work};
 
 /// How the operator ends a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +32,7 @@ impl App {
         mutation: Mutation,
         id: Named<CheckoutId>,
         action: CheckoutAction,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Checkout), CheckoutId::missing).await?;
         mutation
@@ -53,7 +49,7 @@ impl App {
     }
 
     /// `GET /checkouts/:id`.
-    pub async fn checkout_get(&self, id: CheckoutId) -> Result<Answer, Refusal> {
+    pub async fn checkout_get(&self, id: CheckoutId) -> Result<Answer> {
         let found = self.read(async move |tx| tx.checkout_find(&id).await).await?;
         Answer::of(200, &found.ok_or_else(CheckoutId::missing)?.1)
     }
@@ -65,14 +61,14 @@ pub(in crate::app) async fn end(
     owner: &Owner,
     checkout: Checkout,
     how: CheckoutEnd,
-) -> Result<Checkout, Refusal> {
+) -> Result<Checkout> {
     let open_payment = work.tx.payment_open_on(&owner.tenant, &checkout.id).await?;
     let changes = checkout::flow::end(checkout.clone(), open_payment, how, work.now)?;
     work.commit(owner, &changes).await?;
     Ok(last_checkout(changes).unwrap_or(checkout))
 }
 
-async fn complete(work: &mut Work<'_>, owner: &Owner, checkout: Checkout) -> Result<Checkout, Refusal> {
+async fn complete(work: &mut Work<'_>, owner: &Owner, checkout: Checkout) -> Result<Checkout> {
     if !checkout::flow::needs_completion(&checkout) {
         return Ok(checkout);
     }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::audit_log::Author;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Author, Result};
 use authority_store::StoreError;
 use authority_store::tx::Tx;
 
@@ -12,7 +11,7 @@ use crate::app::App;
 
 impl App {
     /// The name of every operator key by its id, revoked ones among them; there are few.
-    pub async fn operator_key_names(&self) -> Result<BTreeMap<String, String>, Refusal> {
+    pub async fn operator_key_names(&self) -> Result<BTreeMap<String, String>> {
         let keys = self.read(async move |tx| tx.operator_keys().await).await?;
         Ok(keys.into_iter().map(|key| (key.id.to_string(), key.name)).collect())
     }

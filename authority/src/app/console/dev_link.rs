@@ -6,9 +6,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use authority_domain::id::RequestId;
 use authority_domain::merchant::api_key::ApiKey;
-use authority_domain::refusal::Refusal;
+use authority_domain::{RequestId, Result};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
@@ -58,7 +57,7 @@ impl App {
         &self,
         link: &str,
         request_id: RequestId,
-    ) -> Result<Option<Zeroizing<String>>, Refusal> {
+    ) -> Result<Option<Zeroizing<String>>> {
         let taken = self.console_link.with(|kept| if names(kept, link) { kept.take() } else { None });
         match taken {
             Some((_, key)) => self.console_sign_in(&key, request_id).await.map(Some),

@@ -3,9 +3,7 @@
 //! The secrets are opened for the judgement and never shown. Those whose overlap is over are only searched: a receiver
 //! that was signed for with one of them learns that.
 
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, Refusal, Result, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::SealedSecret;
 use tokio::task::spawn_blocking;
@@ -39,7 +37,7 @@ impl App {
         &self,
         endpoint: &EndpointId,
         received: ReceivedDelivery,
-    ) -> Result<Explanation, Refusal> {
+    ) -> Result<Explanation> {
         let (id, first) = (endpoint.clone(), (endpoint.clone(), 0));
         let sealed: Vec<SealedSecret> = self
             .read(async move |tx| {
@@ -61,7 +59,7 @@ impl App {
             .map_err(|_| Refusal::internal())?
     }
 
-    fn opened(&self, endpoint: &EndpointId, secret: &SealedSecret) -> Result<Zeroizing<String>, Refusal> {
+    fn opened(&self, endpoint: &EndpointId, secret: &SealedSecret) -> Result<Zeroizing<String>> {
         let secret_version = u32::try_from(secret.version).unwrap_or(0);
         let context = SecretContext::SigningSecret { endpoint_id: endpoint.as_str(), secret_version };
         self.secrets.open(context, &secret.sealed).map_err(|_| Refusal::internal())
@@ -73,7 +71,7 @@ fn judged(
     trusted: &[Zeroizing<String>],
     ended: &[Zeroizing<String>],
     now: Timestamp,
-) -> Result<Explanation, Refusal> {
+) -> Result<Explanation> {
     let lines: Vec<HeaderLine<'_>> =
         received.headers.iter().map(|(name, value)| HeaderLine { name, value: value.as_bytes() }).collect();
     let delivery = Delivery::of_lines(&received.body, &lines);

@@ -12,7 +12,7 @@ pub mod stories;
 
 pub use authority_store::tx::{FoundDelivery, FoundEndpoint, HourFigures, MatchedName};
 
-use authority_domain::tenant::Tenant;
+use authority_domain::Tenant;
 
 use super::endpoint::merchant::Holder;
 

@@ -1,9 +1,7 @@
 //! What is wrong now: one read for the console's first page, and the figures of one endpoint.
 
 use authority_domain::delivery::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EndpointId, Result, Tenant};
 use authority_store::tx::{FoundEndpoint, HourFigures, Outbox};
 
 use crate::app::App;
@@ -33,7 +31,7 @@ pub struct EndpointDay {
 
 impl App {
     /// What the first page shows beside the open alerts.
-    pub async fn overview(&self) -> Result<Overview, Refusal> {
+    pub async fn overview(&self) -> Result<Overview> {
         let now = self.now();
         let since = now.plus_ms(-RECENT_MS);
         self.read_list(async move |tx| {
@@ -47,7 +45,7 @@ impl App {
     }
 
     /// The last day of an endpoint.
-    pub async fn endpoint_day(&self, owner: &Tenant, id: &EndpointId) -> Result<EndpointDay, Refusal> {
+    pub async fn endpoint_day(&self, owner: &Tenant, id: &EndpointId) -> Result<EndpointDay> {
         let now = self.now();
         let (owner, id) = (owner.clone(), id.clone());
         self.read_list(async move |tx| {

@@ -1,15 +1,12 @@
 //! Search by anything that an operator is told on the phone: an order number, the id of any record, a merchant's slug,
 //! an external reference, a customer reference, a tracking number, a processor's reference.
 
-use authority_domain::alert::AlertStatus;
-use authority_domain::audit_log::Author;
-use authority_domain::id::{
-    AlertId, AttemptId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId,
-    MerchantId, PaymentId, RecoveryId, RefundId, ShareId, ShipmentId, SubscriptionId,
-};
 use authority_domain::list_filter::MerchantFilter;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{
+    AlertId, AlertStatus, AttemptId, Author, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId,
+    EventId, KeyId, MerchantId, PaymentId, RecoveryId, RefundId, Refusal, Result, ShareId, ShipmentId,
+    SubscriptionId, Tenant,
+};
 use authority_store::StoreError;
 use authority_store::tx::{MatchedName, NamedRecord, SideRecord};
 use serde_json::Value;
@@ -68,7 +65,7 @@ pub struct ShownRecord {
 
 impl App {
     /// Everything that has this id or name, exactly.
-    pub async fn search(&self, text: &str) -> Result<Vec<Found>, Refusal> {
+    pub async fn search(&self, text: &str) -> Result<Vec<Found>> {
         let text = text.trim().to_owned();
         if let Some(found) = self.found_by_id(&text).await? {
             return Ok(vec![found]);
@@ -88,7 +85,7 @@ impl App {
         Ok(merchants.chain(records).collect())
     }
 
-    async fn found_by_id(&self, text: &str) -> Result<Option<Found>, Refusal> {
+    async fn found_by_id(&self, text: &str) -> Result<Option<Found>> {
         if let Some(id) = EventId::parse(text) {
             return Ok(exists(self.event_find(id.clone()).await)?.map(|()| Found::Event(id)));
         }
@@ -123,7 +120,7 @@ impl App {
     }
 
     /// What has no page of its own: its merchant, its order, or the list that it is in.
-    async fn found_by_owner(&self, text: &str) -> Result<Option<Found>, Refusal> {
+    async fn found_by_owner(&self, text: &str) -> Result<Option<Found>> {
         let alert = AlertId::parse(text);
         let author = Author::parse(text).filter(|author| *author != Author::CommandLine);
         let owned = KeyId::parse(text)
@@ -153,7 +150,7 @@ impl App {
     }
 
     /// A checkout, payment, refund, shipment or subscription of any merchant.
-    pub async fn record_find(&self, id: &str) -> Result<Option<ShownRecord>, Refusal> {
+    pub async fn record_find(&self, id: &str) -> Result<Option<ShownRecord>> {
         let named = CheckoutId::parse(id)
             .map(NamedRecord::Checkout)
             .or_else(|| SubscriptionId::parse(id).map(NamedRecord::Subscription))
@@ -184,7 +181,7 @@ fn text_of(tenant: Tenant, record: &impl serde::Serialize) -> Result<(Tenant, St
 }
 
 /// Whether a record was found; any other refusal is passed on.
-fn exists<T>(found: Result<T, Refusal>) -> Result<Option<()>, Refusal> {
+fn exists<T>(found: Result<T>) -> Result<Option<()>> {
     match found {
         Ok(_) => Ok(Some(())),
         Err(refusal) if refusal.code == authority_domain::error_code::ErrorCode::NotFound => Ok(None),

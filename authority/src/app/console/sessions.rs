@@ -8,19 +8,15 @@
 //!
 //! The token of a session's forms is derived from the same bits (`session_secret`).
 
-use authority_domain::audit_log::Author;
-use authority_domain::id::{KeyId, RequestId};
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
-use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{Author, KeyId, OperatorScope, RequestId, Result, Timestamp};
 use authority_store::shards::Turns;
 use authority_store::tx::ConsoleSession;
 use zeroize::Zeroizing;
 
-use crate::app::App;
-use crate::app::access::{Operator, unknown_key};
+use crate::app::access::unknown_key;
 use crate::app::session_secret::SessionSecret;
+use crate::app::{App, Operator};
 
 /// Labels of what is derived from a session's secret.
 const STORED: &str = "authority console session";
@@ -63,11 +59,7 @@ impl App {
     ///
     /// # Errors
     /// `invalid_api_key`; `insufficient_scope` for a key that may see no page.
-    pub async fn console_sign_in(
-        &self,
-        key: &ApiKey,
-        request_id: RequestId,
-    ) -> Result<Zeroizing<String>, Refusal> {
+    pub async fn console_sign_in(&self, key: &ApiKey, request_id: RequestId) -> Result<Zeroizing<String>> {
         if key.kind() != KeyKind::Operator {
             return Err(unknown_key());
         }
@@ -94,7 +86,7 @@ impl App {
     }
 
     /// The session that a cookie names, if it is running; notes whether it was used.
-    pub async fn console_session(&self, cookie: &str, noted: Noted) -> Result<Option<SignedIn>, Refusal> {
+    pub async fn console_session(&self, cookie: &str, noted: Noted) -> Result<Option<SignedIn>> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let (hash, now) = (secret.hash(STORED), self.now());
         let found = self.read(async move |tx| tx.console_session(&hash).await).await?;
@@ -111,12 +103,7 @@ impl App {
     }
 
     /// Ends the session that a cookie names.
-    pub async fn console_sign_out(
-        &self,
-        cookie: &str,
-        key: &KeyId,
-        request_id: RequestId,
-    ) -> Result<(), Refusal> {
+    pub async fn console_sign_out(&self, cookie: &str, key: &KeyId, request_id: RequestId) -> Result<()> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(()) };
         let hash = secret.hash(STORED);
         let entry = self.session_entry("console.sign_out", Author::Operator(key.clone()), request_id);

@@ -5,18 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::checkout::Checkout;
 use authority_domain::delivery::Attempt;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::RefundFilter;
-use authority_domain::order::Order;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::refusal::Refusal;
-use authority_domain::shipment::Shipment;
-use authority_domain::tenant::Tenant;
+use authority_domain::{
+    Checkout, DeliveryId, EndpointId, ErrorCode, EventId, Order, OrderNumber, Payment, Refund, Refusal,
+    Result, Shipment, Tenant,
+};
 use authority_store::tx::{FoundDelivery, Tx};
 use serde_json::Value;
 
@@ -85,7 +79,7 @@ impl App {
         tenant: Tenant,
         number: OrderNumber,
         before: Option<i64>,
-    ) -> Result<OrderStory, Refusal> {
+    ) -> Result<OrderStory> {
         self.read_list(async move |tx| {
             let order = tx.order_get(&tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
             gather(tx, tenant, order, before).await
@@ -97,7 +91,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when there is no such record.
-    pub async fn record_story(&self, id: String, before: Option<i64>) -> Result<RecordStory, Refusal> {
+    pub async fn record_story(&self, id: String, before: Option<i64>) -> Result<RecordStory> {
         let found = self.record_find(&id).await?;
         let missing = || Refusal::new(ErrorCode::NotFound, "There is no such record.");
         let ShownRecord { tenant, record } = found.ok_or_else(missing)?;
@@ -110,7 +104,7 @@ impl App {
     }
 
     /// One delivery of any merchant, with its attempts and where it goes.
-    pub async fn delivery_story(&self, id: DeliveryId) -> Result<DeliveryStory, Refusal> {
+    pub async fn delivery_story(&self, id: DeliveryId) -> Result<DeliveryStory> {
         self.read(async move |tx| {
             let found = tx.delivery_find(&id).await?.ok_or_else(DeliveryId::missing)?;
             let attempts = tx.delivery_attempts_find(&id).await?;
@@ -122,7 +116,7 @@ impl App {
     }
 
     /// What became of one event of any merchant.
-    pub async fn event_story(&self, id: EventId) -> Result<EventHistory, Refusal> {
+    pub async fn event_story(&self, id: EventId) -> Result<EventHistory> {
         self.read_list(async move |tx| {
             let (tenant, body) = tx.event_find(&id).await?.ok_or_else(EventId::missing)?;
             fates(tx, &tenant, vec![body]).await
@@ -142,12 +136,7 @@ pub struct DeliveryStory {
     pub url: String,
 }
 
-async fn gather(
-    tx: &mut Tx,
-    tenant: Tenant,
-    order: Order,
-    before: Option<i64>,
-) -> Result<OrderStory, Refusal> {
+async fn gather(tx: &mut Tx, tenant: Tenant, order: Order, before: Option<i64>) -> Result<OrderStory> {
     let number = order.order_number.clone();
     let checkout = match &order.checkout_id {
         Some(id) => tx.checkout_get(&tenant, id).await?,
@@ -180,7 +169,7 @@ pub(in crate::app) async fn fates(
     tx: &mut Tx,
     tenant: &Tenant,
     mut bodies: Vec<String>,
-) -> Result<EventHistory, Refusal> {
+) -> Result<EventHistory> {
     let most = usize::try_from(EVENTS_MAX).unwrap_or(usize::MAX);
     let mut truncated = bodies.len() > most;
     bodies.truncate(most);

@@ -4,12 +4,10 @@ use authority_domain::delivery::integration_health::{
     IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS,
 };
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
-use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
 use authority_domain::sync::checkpoint::CHECKPOINTS_MAX;
+use authority_domain::{Result, Scope};
 
-use crate::app::access::Caller;
-use crate::app::{Answer, App};
+use crate::app::{Answer, App, Caller};
 use authority_store::StoreError;
 
 /// Most open alerts in one answer: more than 16 endpoints can have conditions for.
@@ -17,7 +15,7 @@ const ALERTS_MAX: i64 = 200;
 
 impl App {
     /// `GET /integration-health`.
-    pub async fn integration_health(&self, caller: &Caller) -> Result<Answer, Refusal> {
+    pub async fn integration_health(&self, caller: &Caller) -> Result<Answer> {
         let tenant = caller.tenant.clone();
         let now = self.now();
         let sees_checkpoints = caller.check_scope(&[Scope::SyncRead]).is_ok();

@@ -1,18 +1,14 @@
 //! A merchant's deliveries: reading them, and retrying one now (contract 2.9, 4.1, 15.3). Deliveries of a deleted
 //! endpoint are hidden with it.
 
-use authority_domain::cursor::ListKind;
 use authority_domain::delivery::DeliveryWithAttempts;
-use authority_domain::id::{DeliveryId, EndpointId, Named};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::order::no_members;
-use authority_domain::refusal::Refusal;
+use authority_domain::{DeliveryId, EndpointId, ListKind, Named, Refusal, Result};
 
-use crate::app::access::Caller;
 use crate::app::delivery::operator::retry;
 use crate::app::endpoint::changes::addressed;
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, written};
 
 impl App {
     /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so its
@@ -23,7 +19,7 @@ impl App {
         endpoint: Named<EndpointId>,
         request: &ListRequest,
         filter: DeliveryFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         self.list(ListKind::Deliveries, &caller.tenant, request, written, async move |tx, of| {
             let endpoint = addressed(tx, &of.tenant, endpoint).await?;
             Ok(tx.deliveries_page(&of.tenant, &endpoint.id, &filter, of.before, of.rows).await?)
@@ -32,7 +28,7 @@ impl App {
     }
 
     /// `GET /deliveries/:delivery`, with every attempt.
-    pub async fn delivery_get(&self, caller: &Caller, id: DeliveryId) -> Result<Answer, Refusal> {
+    pub async fn delivery_get(&self, caller: &Caller, id: DeliveryId) -> Result<Answer> {
         Answer::record(200, &self.delivery_of(caller, id).await?)
     }
 
@@ -40,11 +36,7 @@ impl App {
     ///
     /// # Errors
     /// As [`Self::delivery_get`].
-    pub async fn delivery_of(
-        &self,
-        caller: &Caller,
-        id: DeliveryId,
-    ) -> Result<DeliveryWithAttempts, Refusal> {
+    pub async fn delivery_of(&self, caller: &Caller, id: DeliveryId) -> Result<DeliveryWithAttempts> {
         let tenant = caller.tenant.clone();
         self.read(async move |tx| {
             let delivery = tx.delivery_get(&tenant, &id).await?.ok_or_else(DeliveryId::missing)?;
@@ -66,7 +58,7 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         id: Named<DeliveryId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         mutation
             .for_caller(self, caller, None, async move |work, Owner { tenant, .. }| {

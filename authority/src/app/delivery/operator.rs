@@ -1,21 +1,17 @@
 //! The operator's view of deliveries, and retrying one now (contract 6.2, 15.3).
 
-use authority_domain::cursor::ListKind;
-use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
-use authority_domain::endpoint::EndpointStatus;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, MerchantId, Named};
+use authority_domain::delivery::{Attempt, Delivery, Trigger};
 use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::order::no_members;
-use authority_domain::refusal::Refusal;
+use authority_domain::{
+    DeliveryId, DeliveryStatus, EndpointStatus, ErrorCode, ListKind, MerchantId, Named, Refusal, Result,
+};
 use authority_store::shards::Shard;
 use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord};
 use serde::Serialize;
 use verify_core::catalog::EventType;
 
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, List, ListRequest, Mutation, Work, written};
 
 /// The record of contract 2.9, with the merchant whose event it carries.
 #[derive(Serialize)]
@@ -42,7 +38,7 @@ impl App {
         &self,
         request: &ListRequest,
         filter: AllDeliveriesFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let show = |found: FoundDelivery| {
             Ok((found.delivery.id.to_string(), written(OperatorDeliveryView::new(&found))?))
         };
@@ -57,7 +53,7 @@ impl App {
     }
 
     /// `GET /deliveries/:id`, with every attempt.
-    pub async fn delivery_find(&self, id: DeliveryId) -> Result<Answer, Refusal> {
+    pub async fn delivery_find(&self, id: DeliveryId) -> Result<Answer> {
         let (found, attempts) = self
             .read(async move |tx| {
                 let found = tx.delivery_find(&id).await?.ok_or_else(DeliveryId::missing)?;
@@ -76,7 +72,7 @@ impl App {
     /// # Errors
     /// `not_found`; `endpoint_disabled` when nothing would be sent;
     /// `invalid_state_transition` for a delivery that succeeded.
-    pub async fn delivery_retry(&self, mutation: Mutation, id: Named<DeliveryId>) -> Result<Answer, Refusal> {
+    pub async fn delivery_retry(&self, mutation: Mutation, id: Named<DeliveryId>) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Delivery), DeliveryId::missing).await?;
         mutation
@@ -95,7 +91,7 @@ impl App {
 ///
 /// # Errors
 /// `endpoint_disabled` when nothing would be sent; `invalid_state_transition` for one that succeeded.
-pub(in crate::app) async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<DeliveryId, Refusal> {
+pub(in crate::app) async fn retry(work: &mut Work<'_>, found: &FoundDelivery) -> Result<DeliveryId> {
     let delivery = &found.delivery;
     if delivery.status == DeliveryStatus::Succeeded {
         return Err(Refusal::transition(

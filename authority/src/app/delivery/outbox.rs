@@ -2,9 +2,7 @@
 
 use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::endpoint::HealthState;
-use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, MerchantId, Result, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::{Backlog, Outbox as Found};
 use serde::Serialize;
@@ -77,7 +75,7 @@ impl<'a> OfEndpoint<'a> {
 
 impl App {
     /// `GET /outbox`.
-    pub async fn outbox(&self) -> Result<Answer, Refusal> {
+    pub async fn outbox(&self) -> Result<Answer> {
         let now = self.now();
         let (Found { figures, endpoints }, failed_24h) = self
             .read_list(async move |tx| {

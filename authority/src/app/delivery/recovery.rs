@@ -10,12 +10,10 @@
 use authority_domain::delivery::RecoveryRequest;
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::Wanted;
-use authority_domain::endpoint::{Endpoint, EndpointStatus};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{EndpointId, Named, RecoveryId};
 use authority_domain::order::no_members;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{
+    Endpoint, EndpointId, EndpointStatus, ErrorCode, Named, RecoveryId, Refusal, Result, Tenant,
+};
 use authority_store::StoreError;
 use authority_store::tx::{RecoveryJob, Stretch};
 use serde::Serialize;
@@ -24,8 +22,7 @@ use serde_json::Value;
 use crate::app::delivery::undelivered::{WINDOW, range};
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::Holder;
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Work};
 
 /// Most events that a dry run reads: a second or two.
 const DRY_RUN_EVENTS: i64 = 400_000;
@@ -71,7 +68,7 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let (holder, request) = (holder.into(), RecoveryRequest::read(&mutation.body));
         let counted = match request.clone() {
             Ok(request) if request.dry_run => {
@@ -94,7 +91,7 @@ impl App {
     }
 
     /// `GET /endpoint-recoveries/:id`. Recoveries of a deleted endpoint can still be read.
-    pub async fn recovery_get(&self, holder: impl Into<Holder>, id: RecoveryId) -> Result<Answer, Refusal> {
+    pub async fn recovery_get(&self, holder: impl Into<Holder>, id: RecoveryId) -> Result<Answer> {
         let tenant = holder.into().tenant;
         let found = self.read(async move |tx| tx.recovery_get(&tenant, &id).await).await?;
         Answer::record(200, &found.ok_or_else(RecoveryId::missing)?)
@@ -106,7 +103,7 @@ impl App {
         holder: impl Into<Holder>,
         endpoint: EndpointId,
         limit: i64,
-    ) -> Result<Vec<Recovery>, Refusal> {
+    ) -> Result<Vec<Recovery>> {
         let tenant = holder.into().tenant;
         Ok(self.read(async move |tx| tx.recoveries_running_for(&tenant, &endpoint, limit).await).await?)
     }
@@ -117,7 +114,7 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<RecoveryId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         mutation
             .for_holder(self, holder, async move |work, tenant| {
@@ -143,7 +140,7 @@ impl App {
         holder: impl Into<Holder>,
         id: Named<EndpointId>,
         body: &Value,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let request = RecoveryRequest::read(body)?;
         self.recovery_dry_run(holder.into().tenant, id, request, PAGE_EVENTS).await
     }
@@ -154,7 +151,7 @@ impl App {
         id: Named<EndpointId>,
         request: RecoveryRequest,
         events: i64,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let (livemode, endpoint_id) = (tenant.livemode, id?);
         let counted = self.count_ahead(&tenant, Ok(endpoint_id.clone()), request, events).await?;
         let dry_run = DryRun {
@@ -175,7 +172,7 @@ impl App {
         id: Named<EndpointId>,
         request: RecoveryRequest,
         events: i64,
-    ) -> Result<Counted, Refusal> {
+    ) -> Result<Counted> {
         let (of, since, until) = (tenant.clone(), request.since, request.until);
         let (endpoint, stretch) = self
             .read_list(async move |tx| {
@@ -215,7 +212,7 @@ impl App {
     }
 }
 
-fn check_enabled(endpoint: &Endpoint) -> Result<(), Refusal> {
+fn check_enabled(endpoint: &Endpoint) -> Result<()> {
     match endpoint.status {
         EndpointStatus::Enabled => Ok(()),
         EndpointStatus::Disabled => {
@@ -231,7 +228,7 @@ async fn begin(
     endpoint: &Endpoint,
     request: RecoveryRequest,
     counted: Option<Counted>,
-) -> Result<Recovery, Refusal> {
+) -> Result<Recovery> {
     // A request for the missed events implies that the receiver is back.
     work.tx.endpoint_probe_now(&endpoint.id).await?;
     let stretch = range(work.tx, tenant, &endpoint.id, Some(request.since), request.until).await?;

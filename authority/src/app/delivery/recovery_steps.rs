@@ -3,8 +3,7 @@
 
 use authority_domain::delivery::recovery::Recovery;
 use authority_domain::delivery::undelivered::Wanted;
-use authority_domain::id::{DeliveryId, EndpointId};
-use authority_domain::refusal::Refusal;
+use authority_domain::{DeliveryId, EndpointId, Result};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::{Missed, RecoveryBacklog, RecoveryJob, RecoveryStep, Stretch};
@@ -51,7 +50,7 @@ impl App {
     ///
     /// # Errors
     /// What the store reports; nothing is half done.
-    pub async fn recovery_advance(&self, job: RecoveryJob, most_due: i64) -> Result<Advanced, Refusal> {
+    pub async fn recovery_advance(&self, job: RecoveryJob, most_due: i64) -> Result<Advanced> {
         let (tenant, id) = (job.tenant.clone(), job.recovery.endpoint_id.clone());
         let now = self.now();
         let (endpoint, backlog) = self
@@ -84,7 +83,7 @@ impl App {
         job: RecoveryJob,
         endpoint: &EndpointId,
         wanted: &Wanted,
-    ) -> Result<Advanced, Refusal> {
+    ) -> Result<Advanced> {
         let (to, found) = self.count_on(&job.tenant, endpoint, wanted, job.counted_to, job.stretch).await?;
         let noted = on_its_own(self, Turns::of(&job.tenant.merchant_id), async move |work| {
             Ok(work.tx.recovery_counted(&job, to, found, work.now).await?)

@@ -4,12 +4,12 @@
 //! budget. The event stays as it is: same id, same bytes. A test event goes only to the endpoint it was created
 //! for.
 
-use authority_domain::delivery::{DeliveryStatus, ReplayRequest, Trigger};
-use authority_domain::endpoint::{Endpoint, EndpointStatus};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{DeliveryId, EndpointId, EventId, Named};
+use authority_domain::delivery::{ReplayRequest, Trigger};
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
-use authority_domain::refusal::Refusal;
+use authority_domain::{
+    DeliveryId, DeliveryStatus, Endpoint, EndpointId, EndpointStatus, ErrorCode, EventId, Named, Refusal,
+    Result,
+};
 use authority_store::shards::Shard;
 use authority_store::tx::{EventHead, NewDelivery};
 use serde::Serialize;
@@ -50,7 +50,7 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EventId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let request = ReplayRequest::read(&mutation.body);
         mutation
             .for_holder(self, holder, async move |work, tenant| {
@@ -93,7 +93,7 @@ fn addressees(
     event_type: EventType,
     head: &EventHead,
     all: &[Endpoint],
-) -> Result<Vec<EndpointId>, Refusal> {
+) -> Result<Vec<EndpointId>> {
     let may_get = |endpoint: &Endpoint| {
         event_type != EventType::WebhookTest || endpoint.id.as_str() == head.resource_id
     };

@@ -4,20 +4,16 @@
 //! events. A page may therefore be short or empty and still have a next page: its cursor marks where the walk
 //! stopped.
 
-use authority_domain::cursor::ListKind;
 use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
-use authority_domain::id::{EndpointId, Named};
 use authority_domain::list_filter::UndeliveredFilter;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, ListKind, Named, Refusal, Result, Tenant, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::{Stretch, Tx};
 use verify_core::catalog::EventType;
 
-use crate::app::App;
 use crate::app::endpoint::changes::addressed;
-use crate::app::lists::{List, ListRequest, rows_wanted};
+use crate::app::lists::rows_wanted;
+use crate::app::{App, List, ListRequest};
 
 /// Events that one statement reads.
 pub(in crate::app) const WINDOW: i64 = 2_000;
@@ -57,7 +53,7 @@ impl App {
         request: &ListRequest,
         filter: UndeliveredFilter,
         reach: Reach,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let before = self.position(ListKind::Undelivered, tenant, request)?;
         let of = tenant.clone();
         let wanted = rows_wanted(request);

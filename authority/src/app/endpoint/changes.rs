@@ -5,20 +5,17 @@
 //! again, so that none of them is ever sent. An attempt in flight at that time is settled by the dispatcher that
 //! holds it.
 
-use authority_domain::alert::AlertCode;
-use authority_domain::delivery::outcome::FailureReason;
-use authority_domain::endpoint::{Endpoint, EndpointStatus, read_endpoint_patch};
-use authority_domain::id::{EndpointId, Named};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::endpoint::read_endpoint_patch;
+use authority_domain::{
+    AlertCode, Endpoint, EndpointId, EndpointStatus, FailureReason, Named, Refusal, Result, Tenant,
+};
 use authority_store::tx::{SealedOption, Tx};
 use serde::Serialize;
 
 use crate::app::endpoint::client_certificate::inspected;
 use crate::app::endpoint::merchant::{Holder, shown};
 use crate::app::endpoint::url_check::UrlCheck;
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Work};
 
 /// Pending deliveries that are cancelled in one transaction; a longer transaction would block other writes.
 const CANCELLED_AT_ONCE: i64 = 10_000;
@@ -39,7 +36,7 @@ pub(in crate::app) async fn addressed(
     tx: &mut Tx,
     tenant: &Tenant,
     id: Named<EndpointId>,
-) -> Result<Endpoint, Refusal> {
+) -> Result<Endpoint> {
     tx.endpoint_get(tenant, &id?).await?.ok_or_else(EndpointId::missing)
 }
 
@@ -50,7 +47,7 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let holder = holder.into();
         self.checking_url(&holder.tenant, |check| {
             self.endpoint_change_checked(holder.clone(), mutation.clone(), id.clone(), check)
@@ -64,7 +61,7 @@ impl App {
         mutation: Mutation,
         id: Named<EndpointId>,
         check: UrlCheck,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let body = mutation.body.clone();
         let app = self.clone();
         mutation
@@ -105,7 +102,7 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         mutation
             .for_holder(self, holder, async move |work, tenant| {
                 let endpoint = addressed(work.tx, &tenant, id).await?;
@@ -130,7 +127,7 @@ pub(in crate::app) async fn after_switching(
     work: &mut Work<'_>,
     before: &Endpoint,
     after: &Endpoint,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     if before.status != after.status {
         let reason = FailureReason::EndpointDisabled;
         let cancelled = work.tx.deliveries_cancel(&after.id, reason, work.now, CANCELLED_AT_ONCE).await?;

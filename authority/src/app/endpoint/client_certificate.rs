@@ -2,9 +2,7 @@
 //! reaches the store. No answer shows it again.
 
 use authority_domain::endpoint::client_certificate::NewClientCertificate;
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, Refusal, Result, Timestamp};
 
 use crate::app::App;
 use crate::client_certificate::{Fault, read};
@@ -14,10 +12,7 @@ use crate::secret_box::SecretContext;
 ///
 /// # Errors
 /// 422 for one that no delivery could show, and for one that has expired.
-pub(in crate::app) fn inspected(
-    new: NewClientCertificate,
-    now: Timestamp,
-) -> Result<NewClientCertificate, Refusal> {
+pub(in crate::app) fn inspected(new: NewClientCertificate, now: Timestamp) -> Result<NewClientCertificate> {
     let shown = read(new.certificate(), new.private_key())?.shown;
     if shown.expires_at < now {
         return Err(Fault::Expired.into());
@@ -31,7 +26,7 @@ impl App {
         &self,
         id: &EndpointId,
         new: Option<&NewClientCertificate>,
-    ) -> Result<Option<Vec<u8>>, Refusal> {
+    ) -> Result<Option<Vec<u8>>> {
         let Some(new) = new else { return Ok(None) };
         let text = new.to_text().map_err(|_| Refusal::internal())?;
         let context = SecretContext::ClientCertificate { endpoint_id: id.as_str() };

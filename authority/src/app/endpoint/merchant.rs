@@ -4,25 +4,18 @@
 //! see `UrlCheck`. The signing secret is generated here, sealed before it reaches the store, and shown once. Request
 //! headers and the client certificate are sealed too, and never shown.
 
-use authority_domain::cursor::ListKind;
+use authority_domain::endpoint::EndpointRequest;
 use authority_domain::endpoint::headers::RequestHeaders;
-use authority_domain::endpoint::{Endpoint, EndpointRequest};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::EndpointId;
 use authority_domain::list_filter::EndpointFilter;
 use authority_domain::merchant::limits::Limits;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Endpoint, EndpointId, ErrorCode, ListKind, Refusal, Result, Tenant, Timestamp};
 use authority_store::tx::{KeyScope, SealedOption, SealedSecret, Tx};
 use serde::Serialize;
 
-use crate::app::access::Caller;
 use crate::app::endpoint::client_certificate::inspected;
 use crate::app::endpoint::url_check::UrlCheck;
-use crate::app::lists::{List, ListRequest, written};
 use crate::app::merchant::keys::random;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, written};
 use crate::secret_box::SecretContext;
 
 /// The version of an endpoint's first secret; the context it is sealed under names it.
@@ -72,7 +65,7 @@ impl Holder {
 }
 
 /// The limits that the operator set for the owner.
-async fn limits_of(tx: &mut Tx, tenant: &Tenant) -> Result<Limits, Refusal> {
+async fn limits_of(tx: &mut Tx, tenant: &Tenant) -> Result<Limits> {
     if tenant.is_operator() {
         return Ok(Limits { endpoints: Some(1), ..Limits::default() });
     }
@@ -81,7 +74,7 @@ async fn limits_of(tx: &mut Tx, tenant: &Tenant) -> Result<Limits, Refusal> {
 }
 
 /// Refuses an endpoint beyond the limit.
-async fn check_count(tx: &mut Tx, tenant: &Tenant, limits: &Limits) -> Result<(), Refusal> {
+async fn check_count(tx: &mut Tx, tenant: &Tenant, limits: &Limits) -> Result<()> {
     let limit = limits.endpoints_max();
     if tx.endpoint_count(tenant).await? < limit {
         return Ok(());
@@ -97,18 +90,14 @@ async fn check_count(tx: &mut Tx, tenant: &Tenant, limits: &Limits) -> Result<()
 }
 
 /// The answer that shows an endpoint.
-pub(in crate::app) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer, Refusal> {
+pub(in crate::app) fn shown(endpoint: Endpoint, now: Timestamp) -> Result<Answer> {
     let (version, id) = (endpoint.resource_version, endpoint.id.clone());
     Ok(Answer::record(200, &endpoint.seen_at(now))?.version(version).about(id.as_str()).volatile())
 }
 
 impl App {
     /// `POST /webhook-endpoints`.
-    pub async fn endpoint_create(
-        &self,
-        holder: impl Into<Holder>,
-        mutation: Mutation,
-    ) -> Result<Answer, Refusal> {
+    pub async fn endpoint_create(&self, holder: impl Into<Holder>, mutation: Mutation) -> Result<Answer> {
         let holder = holder.into();
         self.checking_url(&holder.tenant, |check| {
             self.endpoint_create_checked(holder.clone(), mutation.clone(), check)
@@ -121,7 +110,7 @@ impl App {
         holder: Holder,
         mutation: Mutation,
         check: UrlCheck,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let body = mutation.body.clone();
         let app = self.clone();
         mutation
@@ -169,7 +158,7 @@ impl App {
         &self,
         id: &EndpointId,
         headers: &RequestHeaders,
-    ) -> Result<Option<Vec<u8>>, Refusal> {
+    ) -> Result<Option<Vec<u8>>> {
         if headers.is_empty() {
             return Ok(None);
         }
@@ -180,7 +169,7 @@ impl App {
     }
 
     /// `GET /webhook-endpoints/:id`.
-    pub async fn endpoint_get(&self, holder: impl Into<Holder>, id: EndpointId) -> Result<Answer, Refusal> {
+    pub async fn endpoint_get(&self, holder: impl Into<Holder>, id: EndpointId) -> Result<Answer> {
         let tenant = holder.into().tenant;
         let found = self.read(async move |tx| tx.endpoint_get(&tenant, &id).await).await?;
         shown(found.ok_or_else(EndpointId::missing)?, self.now())
@@ -192,7 +181,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: EndpointFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let show = |endpoint: Endpoint| written(endpoint.seen_at(self.now()));
         self.list(ListKind::WebhookEndpoints, &caller.tenant, request, show, async move |tx, of| {
             Ok(tx.endpoints_page(&of.tenant, &filter.status, of.before, of.rows).await?)

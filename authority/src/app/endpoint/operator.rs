@@ -8,25 +8,23 @@ use authority_domain::alert::NewAlert;
 use authority_domain::body::read_reason;
 use authority_domain::endpoint::alerts::disabled;
 use authority_domain::endpoint::condition::DisablePolicy;
-use authority_domain::endpoint::{DisabledReason, EndpointStatus, read_endpoint_limits};
-use authority_domain::id::{AlertId, EndpointId, Named};
-use authority_domain::refusal::Refusal;
+use authority_domain::endpoint::read_endpoint_limits;
+use authority_domain::{AlertId, DisabledReason, EndpointId, EndpointStatus, Named, Refusal, Result};
 use authority_store::tx::{FoundEndpoint, OwnedRecord};
 use serde_json::json;
 
 use crate::app::endpoint::changes::after_switching;
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Work};
 
 impl App {
     /// `GET /webhook-endpoints/:id` of any merchant, deleted endpoints included.
-    pub async fn endpoint_find(&self, id: EndpointId) -> Result<Answer, Refusal> {
+    pub async fn endpoint_find(&self, id: EndpointId) -> Result<Answer> {
         let found = self.read(async move |tx| tx.endpoint_find(&id).await).await?;
         shown(found.ok_or_else(EndpointId::missing)?, self.now())
     }
 
     /// `PATCH /webhook-endpoints/:id`: changes the endpoint's in-flight limit.
-    pub async fn endpoint_limit(&self, mutation: Mutation, id: Named<EndpointId>) -> Result<Answer, Refusal> {
+    pub async fn endpoint_limit(&self, mutation: Mutation, id: Named<EndpointId>) -> Result<Answer> {
         let patch = read_endpoint_limits(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Endpoint), EndpointId::missing).await?;
         mutation
@@ -48,7 +46,7 @@ impl App {
         mutation: Mutation,
         id: Named<EndpointId>,
         status: EndpointStatus,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let reason = read_reason(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Endpoint), EndpointId::missing).await?;
         mutation
@@ -73,7 +71,7 @@ impl App {
 }
 
 /// The endpoint that a change is about, in the version that it expects: any merchant's, but not a deleted one.
-async fn addressed(work: &mut Work<'_>, id: Named<EndpointId>) -> Result<FoundEndpoint, Refusal> {
+async fn addressed(work: &mut Work<'_>, id: Named<EndpointId>) -> Result<FoundEndpoint> {
     let found = work.tx.endpoint_find(&id?).await?.filter(|found| found.deleted_at.is_none());
     let found = found.ok_or_else(EndpointId::missing)?;
     work.check_version(found.endpoint.resource_version)?;
@@ -81,7 +79,7 @@ async fn addressed(work: &mut Work<'_>, id: Named<EndpointId>) -> Result<FoundEn
 }
 
 /// Raises an alert for the endpoint's owner.
-async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<(), Refusal> {
+async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<()> {
     let (code, severity, message) = disabled(DisabledReason::Operator, DisablePolicy::default());
     let id = AlertId::generate(work.now, &mut work.dice);
     let alert = NewAlert { id, code, severity, subject: found.endpoint.id.to_string(), message };
@@ -90,7 +88,7 @@ async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<(), Refusal>
 }
 
 /// The record with its owner. The platform's own endpoint has no merchant and no mode.
-fn shown(found: FoundEndpoint, now: authority_domain::time::Timestamp) -> Result<Answer, Refusal> {
+fn shown(found: FoundEndpoint, now: authority_domain::time::Timestamp) -> Result<Answer> {
     let FoundEndpoint { endpoint, owner, deleted_at } = found;
     let (version, id) = (endpoint.resource_version, endpoint.id.clone());
     let mut record = serde_json::to_value(endpoint.seen_at(now)).map_err(|_| Refusal::internal())?;

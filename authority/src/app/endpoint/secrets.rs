@@ -5,19 +5,16 @@
 //! then, by housekeeping at the latest. The clock decides which secrets are shown and which ones sign, not the
 //! removal.
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::endpoint::{Endpoint, RotationRequest};
-use authority_domain::id::{AlertId, EndpointId, Named};
+use authority_domain::alert::{NewAlert, Severity};
+use authority_domain::endpoint::RotationRequest;
 use authority_domain::order::no_members;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{AlertCode, AlertId, Endpoint, EndpointId, Named, Refusal, Result, Tenant};
 use authority_store::tx::SealedSecret;
 
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::{Holder, WithSecret, shown};
 use crate::app::merchant::keys::random;
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Mutation, Work};
 use crate::secret_box::SecretContext;
 
 impl App {
@@ -27,7 +24,7 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let (app, request) = (self.clone(), RotationRequest::read(&mutation.body));
         mutation
             .for_holder(self, holder, async move |work, tenant| {
@@ -56,7 +53,7 @@ impl App {
         holder: impl Into<Holder>,
         mutation: Mutation,
         id: Named<EndpointId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         mutation
             .for_holder(self, holder, async move |work, tenant| {
@@ -78,7 +75,7 @@ impl App {
         tenant: &Tenant,
         endpoint: &Endpoint,
         secret: &str,
-    ) -> Result<(), Refusal> {
+    ) -> Result<()> {
         let version = work.tx.secret_version(tenant, &endpoint.id).await? + 1;
         let secret_version = u32::try_from(version).map_err(|_| Refusal::internal())?;
         let context = SecretContext::SigningSecret { endpoint_id: endpoint.id.as_str(), secret_version };
@@ -92,7 +89,7 @@ impl App {
 }
 
 /// Opens or closes the alert that says that two secrets are valid.
-async fn note_overlap(work: &mut Work<'_>, tenant: &Tenant, endpoint: &Endpoint) -> Result<(), Refusal> {
+async fn note_overlap(work: &mut Work<'_>, tenant: &Tenant, endpoint: &Endpoint) -> Result<()> {
     let code = AlertCode::SecretOverlapOpen;
     let Some(until) = endpoint.previous_secret_expires_at else {
         work.tx.alert_close(Some(tenant), code, endpoint.id.as_str(), work.now).await?;

@@ -4,9 +4,7 @@
 //! It is an endpoint like those of merchants, and the same functions implement its operations. It belongs to the
 //! operator, and there is only one.
 
-use authority_domain::id::{EndpointId, Named};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EndpointId, Named, Refusal, Result, Tenant};
 use serde_json::Value;
 
 use crate::app::endpoint::merchant::Holder;
@@ -17,7 +15,7 @@ impl App {
     ///
     /// # Errors
     /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached` when it already exists.
-    pub async fn sink_create(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sink_create(&self, mutation: Mutation) -> Result<Answer> {
         let mut answer = self.endpoint_create(Holder::operator(), mutation).await?;
         // It is not below a merchant's path.
         answer.location = None;
@@ -28,7 +26,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when there is none.
-    pub async fn sink_get(&self) -> Result<Answer, Refusal> {
+    pub async fn sink_get(&self) -> Result<Answer> {
         let id = self.sink_id().await??;
         of_platform(self.endpoint_get(Holder::operator(), id).await?)
     }
@@ -37,7 +35,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when there is none; `resource_version_conflict`; 422 for wrong members; `endpoint_url_forbidden`.
-    pub async fn sink_change(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sink_change(&self, mutation: Mutation) -> Result<Answer> {
         let id = self.sink_id().await?;
         of_platform(self.endpoint_change(Holder::operator(), mutation, id).await?)
     }
@@ -46,7 +44,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when there is none; `resource_version_conflict`.
-    pub async fn sink_delete(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sink_delete(&self, mutation: Mutation) -> Result<Answer> {
         let id = self.sink_id().await?;
         self.endpoint_delete(Holder::operator(), mutation, id).await
     }
@@ -55,12 +53,12 @@ impl App {
     ///
     /// # Errors
     /// `not_found` when there is none; `resource_version_conflict`; 422 for wrong members; `rotation_in_progress`.
-    pub async fn sink_rotate_secret(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sink_rotate_secret(&self, mutation: Mutation) -> Result<Answer> {
         let id = self.sink_id().await?;
         of_platform(self.endpoint_rotate_secret(Holder::operator(), mutation, id).await?)
     }
 
-    async fn sink_id(&self) -> Result<Named<EndpointId>, Refusal> {
+    async fn sink_id(&self) -> Result<Named<EndpointId>> {
         let read = self.read(async move |tx| tx.endpoints_page(&Tenant::operator(), &[], None, 1).await);
         let found = read.await?.into_iter().next();
         Ok(found.map(|(_, endpoint)| endpoint.id).ok_or_else(EndpointId::missing))
@@ -68,7 +66,7 @@ impl App {
 }
 
 /// The platform's endpoint has no mode.
-fn of_platform(mut answer: Answer) -> Result<Answer, Refusal> {
+fn of_platform(mut answer: Answer) -> Result<Answer> {
     let mut record: Value = serde_json::from_str(&answer.body).map_err(|_| Refusal::internal())?;
     if let Some(livemode) = record.get_mut("livemode") {
         *livemode = Value::Null;

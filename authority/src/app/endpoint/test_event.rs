@@ -1,10 +1,8 @@
 //! A test event: an ordinary event that is delivered to one endpoint alone (contract 4.10).
 
-use authority_domain::endpoint::{EndpointStatus, EndpointTestRequest};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::id::{EndpointId, KeyId, Named};
-use authority_domain::refusal::Refusal;
+use authority_domain::endpoint::EndpointTestRequest;
+use authority_domain::event::change::{Record, WebhookTest};
+use authority_domain::{Change, EndpointId, EndpointStatus, ErrorCode, KeyId, Named, Refusal, Result};
 use authority_store::commit::{Audience, Commit, commit_changes};
 use serde::Serialize;
 use verify_core::catalog::EventType;
@@ -36,7 +34,7 @@ impl App {
         mutation: Mutation,
         requested_by: &KeyId,
         id: Named<EndpointId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let (requested_by, request) = (requested_by.to_string(), EndpointTestRequest::read(&mutation.body));
         mutation
             .for_holder(self, holder, async move |work, tenant| {

@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use authority_domain::endpoint::url::{TargetUrl, UrlRules};
 use authority_domain::endpoint::url_address_blocked;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Result, Tenant};
 use serde_json::Value;
 
 use crate::app::{Answer, App};
@@ -26,12 +25,7 @@ impl UrlCheck {
     ///
     /// # Errors
     /// In the first run, which ends here.
-    pub(in crate::app) fn of_body(
-        &self,
-        urls: &UrlRules,
-        body: &Value,
-        livemode: bool,
-    ) -> Result<(), Refusal> {
+    pub(in crate::app) fn of_body(&self, urls: &UrlRules, body: &Value, livemode: bool) -> Result<()> {
         let Some(to_judge) = &self.0 else { return Ok(()) };
         let url = body.get("url").and_then(Value::as_str);
         let Some(target) = url.and_then(|url| urls.parse(url, livemode).ok()) else { return Ok(()) };
@@ -49,9 +43,9 @@ impl App {
         &self,
         tenant: &Tenant,
         run: impl Fn(UrlCheck) -> R,
-    ) -> Result<Answer, Refusal>
+    ) -> Result<Answer>
     where
-        R: Future<Output = Result<Answer, Refusal>>,
+        R: Future<Output = Result<Answer>>,
     {
         let Some(judge) = &self.target_judge else { return run(UrlCheck(None)).await };
         let to_judge = Arc::<Mutex<Option<TargetUrl>>>::default();

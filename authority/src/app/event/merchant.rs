@@ -1,20 +1,15 @@
 //! Reading the event history (contract 4.9, 8).
 
-use authority_domain::cursor::ListKind;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{ErrorCode, EventId, ListKind, Refusal, Result, Tenant};
 
-use crate::app::access::Caller;
-use crate::app::lists::{List, ListRequest, rows_wanted};
-use crate::app::{Answer, App};
+use crate::app::lists::rows_wanted;
+use crate::app::{Answer, App, Caller, List, ListRequest};
 use authority_store::StoreError;
 
 impl App {
     /// `GET /events/:event`: the stored bytes.
-    pub async fn event_get(&self, caller: &Caller, id: EventId) -> Result<Answer, Refusal> {
+    pub async fn event_get(&self, caller: &Caller, id: EventId) -> Result<Answer> {
         let tenant = caller.tenant.clone();
         let body = self.read(async move |tx| tx.event_body(&tenant, &id).await).await?;
         Ok(Answer::new(200, body.ok_or_else(EventId::missing)?))
@@ -29,7 +24,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: EventFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let after = self.position(ListKind::Events, &caller.tenant, request)?;
         let tenant = caller.tenant.clone();
         let wanted = rows_wanted(request);
@@ -70,7 +65,7 @@ impl App {
     }
 
     /// The last sequence of a stream; 0 when it has no events.
-    pub async fn stream_end(&self, tenant: &Tenant) -> Result<i64, Refusal> {
+    pub async fn stream_end(&self, tenant: &Tenant) -> Result<i64> {
         let tenant = tenant.clone();
         let range = self.read(async move |tx| tx.stream_range(&tenant).await).await?;
         Ok(range.latest)
@@ -78,12 +73,7 @@ impl App {
 
     /// Up to `limit` events after the sequence `after`, as (sequence, stored bytes): for tools with direct
     /// database access, which need no cursor.
-    pub async fn events_after(
-        &self,
-        tenant: &Tenant,
-        after: i64,
-        limit: i64,
-    ) -> Result<Vec<(i64, String)>, Refusal> {
+    pub async fn events_after(&self, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<(i64, String)>> {
         let tenant = tenant.clone();
         self.read_list(async move |tx| {
             Ok(tx.events_page(&tenant, &EventFilter::default(), after, limit).await?.rows)

@@ -4,23 +4,14 @@
 //! platform's own endpoint. Over all merchants the list is ordered by event id, within one stream by sequence.
 //! Only the list of one stream can be filtered, since only there an index helps.
 
-use authority_domain::cursor::ListKind;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::EventId;
 use authority_domain::list_filter::{AllEventsFilter, EventFilter};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::{Mode, Tenant};
+use authority_domain::{ErrorCode, EventId, ListKind, Mode, Refusal, Result, Tenant};
 
-use crate::app::lists::{List, ListRequest};
-use crate::app::{Answer, App};
+use crate::app::{Answer, App, List, ListRequest};
 
 impl App {
     /// `GET /events` of all merchants, or of one merchant and mode.
-    pub async fn all_events_list(
-        &self,
-        request: &ListRequest,
-        filter: AllEventsFilter,
-    ) -> Result<List, Refusal> {
+    pub async fn all_events_list(&self, request: &ListRequest, filter: AllEventsFilter) -> Result<List> {
         let AllEventsFilter { merchant, mode, types, created_from, created_to, resource } = filter;
         let filter = EventFilter { types, created_from, created_to, resource };
         match (merchant, mode) {
@@ -47,7 +38,7 @@ impl App {
         request: &ListRequest,
         tenant: Tenant,
         filter: EventFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         self.list(ListKind::OperatorEvents, &tenant, request, Ok, async move |tx, of| {
             Ok(tx.stream_page_newest(&of.tenant, &filter, of.before, of.rows).await?)
         })
@@ -55,7 +46,7 @@ impl App {
     }
 
     /// `GET /events/:id` of any merchant: the stored bytes.
-    pub async fn event_find(&self, id: EventId) -> Result<Answer, Refusal> {
+    pub async fn event_find(&self, id: EventId) -> Result<Answer> {
         let found = self.read(async move |tx| tx.event_find(&id).await).await?;
         let (_, body) = found.ok_or_else(EventId::missing)?;
         Ok(Answer::new(200, body))

@@ -2,23 +2,15 @@
 //!
 //! A key is shown once, in the answer that issues it; the database holds its hash.
 
-use authority_domain::audit_log::Author;
 use authority_domain::body::read_reason;
-use authority_domain::cursor::ListKind;
-use authority_domain::id::{KeyId, MerchantId, Named};
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::merchant::key_record::{ApiKeyRecord, KeyStatus};
-use authority_domain::merchant::scope::Scope;
 use authority_domain::merchant::{ApiKeyRequest, ApiKeyRotation};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Author, KeyId, ListKind, MerchantId, Named, Result, Scope, Tenant, Timestamp};
 use rand_core::Rng;
 use serde::Serialize;
 
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, List, ListRequest, Mutation, Owner, Work, written};
 
 /// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
 #[derive(Serialize)]
@@ -58,11 +50,7 @@ pub(in crate::app) struct ShownKey<'a> {
 
 impl App {
     /// `POST /merchants/:m/api-keys`.
-    pub async fn api_key_issue(
-        &self,
-        mutation: Mutation,
-        merchant: Named<MerchantId>,
-    ) -> Result<Answer, Refusal> {
+    pub async fn api_key_issue(&self, mutation: Mutation, merchant: Named<MerchantId>) -> Result<Answer> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
         let request = ApiKeyRequest::read(&mutation.body, self.now());
         let tenant = merchant.map(|merchant_id| Tenant { merchant_id, livemode: false });
@@ -94,7 +82,7 @@ impl App {
     }
 
     /// `POST /api-keys/:id/rotate`: creates a new key; the old one works until the end of the overlap.
-    pub async fn api_key_rotate(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer, Refusal> {
+    pub async fn api_key_rotate(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer> {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
         let rotation = ApiKeyRotation::read(&mutation.body, self.now());
         let owner = self.owner_of_key(id.clone()).await?;
@@ -118,7 +106,7 @@ impl App {
     }
 
     /// `POST /api-keys/:id/revoke`: the key stops working at once.
-    pub async fn api_key_revoke(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer, Refusal> {
+    pub async fn api_key_revoke(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer> {
         let reason = read_reason(&mutation.body);
         let owner = self.owner_of_key(id.clone()).await?;
         let answered = mutation
@@ -137,7 +125,7 @@ impl App {
     }
 
     /// Whose key this is: of which merchant, in which mode.
-    async fn owner_of_key(&self, id: Named<KeyId>) -> Result<Named<Tenant>, Refusal> {
+    async fn owner_of_key(&self, id: Named<KeyId>) -> Result<Named<Tenant>> {
         self.named(id, KeyId::missing, async |tx, id| {
             let key = tx.api_key_get(&id).await?;
             Ok(key.map(|key| Tenant { merchant_id: key.merchant_id, livemode: key.livemode }))
@@ -146,11 +134,7 @@ impl App {
     }
 
     /// `GET /merchants/:m/api-keys`: newest first.
-    pub async fn api_keys_list(
-        &self,
-        request: &ListRequest,
-        merchant: Named<MerchantId>,
-    ) -> Result<List, Refusal> {
+    pub async fn api_keys_list(&self, request: &ListRequest, merchant: Named<MerchantId>) -> Result<List> {
         let merchant = merchant?;
         let show = |key: ApiKeyRecord| Ok((key.id.to_string(), written(shown(&key, None, self.now()))?));
         self.operator_list(ListKind::OperatorApiKeys, KeyId::PREFIX, request, show, async move |tx, of| {
@@ -162,7 +146,7 @@ impl App {
 }
 
 /// The answer that shows a new key, only once.
-fn issued(record: &ApiKeyRecord, key: &ApiKey, now: Timestamp) -> Result<Answer, Refusal> {
+fn issued(record: &ApiKeyRecord, key: &ApiKey, now: Timestamp) -> Result<Answer> {
     let shown = shown(record, Some(key), now);
     Ok(Answer::record(201, &shown)?.about(record.id.as_str()).confidential())
 }
@@ -187,7 +171,7 @@ fn shown<'a>(record: &'a ApiKeyRecord, key: Option<&'a ApiKey>, now: Timestamp) 
 }
 
 /// The key in an operator's path.
-async fn find_key(work: &mut Work<'_>, id: Named<KeyId>) -> Result<ApiKeyRecord, Refusal> {
+async fn find_key(work: &mut Work<'_>, id: Named<KeyId>) -> Result<ApiKeyRecord> {
     work.tx.api_key_get(&id?).await?.ok_or_else(KeyId::missing)
 }
 

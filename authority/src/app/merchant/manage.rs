@@ -1,18 +1,14 @@
 //! Merchants, as the operator manages them (contract 2.16, 6.2).
 
-use authority_domain::cursor::ListKind;
-use authority_domain::id::{MerchantId, Named};
 use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::limits::{DefaultRates, EffectiveLimits};
-use authority_domain::merchant::{Merchant, MerchantRequest, MerchantStatus, read_merchant_change};
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::tenant::Tenant;
+use authority_domain::merchant::{MerchantRequest, MerchantStatus, read_merchant_change};
+use authority_domain::{ListKind, MemberCode, Merchant, MerchantId, Named, Refusal, Result, Tenant};
 use authority_store::tx::KeyScope;
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;
 
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, List, ListRequest, Mutation, written};
 
 /// A merchant as the operator reads it.
 #[derive(Serialize)]
@@ -32,7 +28,7 @@ impl<'a> OperatorView<'a> {
 
 impl App {
     /// `POST /merchants`.
-    pub async fn merchant_create(&self, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn merchant_create(&self, mutation: Mutation) -> Result<Answer> {
         let (rates, request) = (self.rates.load_full(), MerchantRequest::read(&mutation.body));
         mutation
             .run(self, KeyScope::Operator, async move |work| {
@@ -50,11 +46,7 @@ impl App {
     }
 
     /// `PATCH /merchants/:m`. A change takes effect with the merchant's next request.
-    pub async fn merchant_update(
-        &self,
-        mutation: Mutation,
-        id: Named<MerchantId>,
-    ) -> Result<Answer, Refusal> {
+    pub async fn merchant_update(&self, mutation: Mutation, id: Named<MerchantId>) -> Result<Answer> {
         let tenant = id.clone().map(|merchant_id| Tenant { merchant_id, livemode: false });
         let body = mutation.body.clone();
         let rates = self.rates.load_full();
@@ -79,17 +71,13 @@ impl App {
     }
 
     /// `GET /merchants/:m`.
-    pub async fn merchant_get(&self, id: MerchantId) -> Result<Answer, Refusal> {
+    pub async fn merchant_get(&self, id: MerchantId) -> Result<Answer> {
         let found = self.read(async move |tx| tx.merchant_get(&id).await).await?;
         answer(200, &found.ok_or_else(MerchantId::missing)?, self.rates.load().as_deref())
     }
 
     /// `GET /merchants`: newest first.
-    pub async fn merchants_list(
-        &self,
-        request: &ListRequest,
-        filter: MerchantFilter,
-    ) -> Result<List, Refusal> {
+    pub async fn merchants_list(&self, request: &ListRequest, filter: MerchantFilter) -> Result<List> {
         let rates = self.rates.load_full();
         let show = |merchant: Merchant| {
             Ok((merchant.id.to_string(), written(OperatorView::new(&merchant, rates.as_deref()))?))
@@ -105,7 +93,7 @@ impl App {
     }
 }
 
-fn answer(status: u16, merchant: &Merchant, rates: Option<&DefaultRates>) -> Result<Answer, Refusal> {
+fn answer(status: u16, merchant: &Merchant, rates: Option<&DefaultRates>) -> Result<Answer> {
     let shown = OperatorView::new(merchant, rates);
     Ok(Answer::record(status, &shown)?.version(merchant.resource_version).about(merchant.id.as_str()))
 }

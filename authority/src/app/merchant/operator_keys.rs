@@ -1,11 +1,9 @@
 //! Operator keys: created, listed and revoked by the command line, which needs access to the database but no key
 //! (contract 1.2, 6.1).
 
-use authority_domain::audit_log::{AuditEntry, Author};
-use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::audit_log::AuditEntry;
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
-use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::time::Timestamp;
+use authority_domain::{AuditId, Author, KeyId, OperatorScope, RequestId, Timestamp};
 use authority_store::tx::{OperatorKeyRecord, Tx};
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;

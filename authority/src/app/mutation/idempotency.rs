@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use authority_store::tx::MadeUnderKey;
 
 use crate::app::Answer;
@@ -24,7 +23,7 @@ pub(super) fn replay(
     fingerprint: [u8; 32],
     answer: &str,
     secrets: &Arc<SecretBox>,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer> {
     if fingerprint != key.fingerprint {
         return Err(reused());
     }
@@ -37,7 +36,7 @@ pub(in crate::app) fn made_before<T>(
     key: &IdempotencyKey,
     made: MadeUnderKey<T>,
     is_about: impl FnOnce(&T) -> bool,
-) -> Result<T, Refusal> {
+) -> Result<T> {
     // Records created before fingerprints were stored can only be compared by `is_about`.
     let same = made.fingerprint.as_ref().is_none_or(|before| before.as_slice() == key.fingerprint);
     if same && is_about(&made.record) { Ok(made.record) } else { Err(reused()) }

@@ -2,9 +2,7 @@
 
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::event::cause::Cause;
-use authority_domain::id::AuditId;
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{AuditId, Result, Timestamp};
 use authority_store::tx::{IdempotencyRecord, KeyScope, Tx};
 
 use super::idempotency::{IdempotencyKey, replay};
@@ -20,7 +18,7 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) async fn run(self, tx: &mut Tx, work: impl Working<Answer>) -> Result<Answer, Refusal> {
+    pub(super) async fn run(self, tx: &mut Tx, work: impl Working<Answer>) -> Result<Answer> {
         // The time when the work runs, not when the request arrived: jobs queue for the writer.
         let now = self.app.now();
         if let Some(key) = &self.mutation.idempotency
@@ -43,7 +41,7 @@ impl Job {
     }
 
     /// Records an operator's write in the audit log, in the transaction that makes it (contract 6.1).
-    async fn audit(&self, work: &mut Work<'_>, answer: &Answer) -> Result<(), Refusal> {
+    async fn audit(&self, work: &mut Work<'_>, answer: &Answer) -> Result<()> {
         let Some(author) = &self.mutation.author else { return Ok(()) };
         let named = match &self.scope {
             KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant),
@@ -74,7 +72,7 @@ impl Job {
         Ok(())
     }
 
-    async fn keep(self, tx: &mut Tx, answer: &Answer, now: Timestamp) -> Result<(), Refusal> {
+    async fn keep(self, tx: &mut Tx, answer: &Answer, now: Timestamp) -> Result<()> {
         let Some(IdempotencyKey { key, fingerprint }) = self.mutation.idempotency else { return Ok(()) };
         let record = IdempotencyRecord {
             scope: self.scope,

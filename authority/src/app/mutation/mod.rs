@@ -9,12 +9,8 @@ mod idempotency;
 mod job;
 mod work;
 
-use authority_domain::audit_log::Author;
 use authority_domain::event::cause::{Cause, TraceParent};
-use authority_domain::id::{Named, RequestId};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Author, Named, Refusal, RequestId, Result, Tenant, Timestamp};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::{FirstRead, KeyScope, OwnedRecord, Prefetch, Tx};
@@ -84,12 +80,7 @@ impl Mutation {
 
     /// Runs `work` in one transaction, at most once per idempotency key. The transaction holds the turn of the tenant
     /// that the scope names, or else the operator's.
-    pub(super) async fn run(
-        self,
-        app: &App,
-        scope: KeyScope,
-        work: impl Working<Answer>,
-    ) -> Result<Answer, Refusal> {
+    pub(super) async fn run(self, app: &App, scope: KeyScope, work: impl Working<Answer>) -> Result<Answer> {
         let tenant = match &scope {
             KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
             KeyScope::Operator => None,
@@ -103,7 +94,7 @@ impl Mutation {
         app: &App,
         holder: impl Into<Holder>,
         work: impl WorkingFor<Tenant>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let Holder { tenant, scope, strict } = holder.into();
         self.run(app, scope, async move |frame| {
             frame.strict = strict;
@@ -119,7 +110,7 @@ impl Mutation {
         caller: &Caller,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl WorkingFor<Owner>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let strict = caller.merchant.settings.require_if_match;
         self.for_owner(app, Owner::of(caller), reads, async move |frame, owner| {
             frame.strict = strict;
@@ -135,7 +126,7 @@ impl Mutation {
         owner: Owner,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl WorkingFor<Owner>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let tenant = owner.tenant.clone();
         let scope = KeyScope::Merchant(tenant.clone());
         self.run_for(app, scope, Some(tenant), reads, async move |frame| work(frame, owner).await).await
@@ -148,7 +139,7 @@ impl Mutation {
         tenant: Named<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl WorkingFor<Owner>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         self.run_for(app, scope_of(&tenant), tenant.clone().ok(), reads, async move |frame| {
             let owner = frame.owner(tenant?).await?;
             work(frame, owner).await
@@ -162,7 +153,7 @@ impl Mutation {
         app: &App,
         tenant: Named<Tenant>,
         work: impl Working<Answer>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         self.run_for(app, scope_of(&tenant), tenant.ok(), None, work).await
     }
 
@@ -174,7 +165,7 @@ impl Mutation {
         tenant: Option<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl Working<Answer>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
         let ahead = Prefetch { tenant, key, reads: reads.into_iter().collect(), now: app.now() };
         // The body has been read: a job that runs again need not copy it.
@@ -191,7 +182,7 @@ impl App {
         id: Named<T>,
         missing: fn() -> Refusal,
         read: impl ReadingOf<T, Option<R>, StoreError>,
-    ) -> Result<Named<R>, Refusal> {
+    ) -> Result<Named<R>> {
         match id {
             Ok(id) => Ok(self.read(async move |tx| read(tx, id).await).await?.ok_or_else(missing)),
             Err(malformed) => Ok(Err(malformed)),
@@ -203,7 +194,7 @@ impl App {
         &self,
         record: Named<OwnedRecord>,
         missing: fn() -> Refusal,
-    ) -> Result<Named<Tenant>, Refusal> {
+    ) -> Result<Named<Tenant>> {
         self.named(record, missing, async |tx, record| tx.owner_of(&record).await).await
     }
 }
@@ -218,7 +209,7 @@ pub(super) async fn on_its_own<T: Send + 'static>(
     app: &App,
     turns: Turns,
     work: impl Working<T>,
-) -> Result<T, Refusal> {
+) -> Result<T> {
     let app_inside = app.clone();
     app.store
         .write_with(turns, move |tx: &mut Tx| {

@@ -3,17 +3,12 @@
 //! Each answers with the order as it is then; a request that changes nothing emits no event.
 
 use authority_domain::body::read_optional_reason;
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::Named;
-use authority_domain::order;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{CancelReason, Order, OrderCancelRequest, OrderEditRequest};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::event::change::Record;
+use authority_domain::order::{CancelReason, OrderCancelRequest, OrderEditRequest};
+use authority_domain::{Change, Named, Order, OrderNumber, Result, Tenant, order};
 use serde_json::Value;
 
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Mutation, Owner, Work};
 
 /// The change to the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +32,7 @@ impl App {
         tenant: Named<Tenant>,
         number: Named<OrderNumber>,
         action: OrderAction,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let body = mutation.body.clone();
         let read = super::first_read(tenant.as_ref().ok(), &number);
         mutation
@@ -55,7 +50,7 @@ async fn change(
     order: Order,
     action: OrderAction,
     body: &Value,
-) -> Result<Order, Refusal> {
+) -> Result<Order> {
     match action {
         OrderAction::Edit => {
             let edit = OrderEditRequest::read(body, &order)?.into_edit();
@@ -76,7 +71,7 @@ async fn change(
 
 /// Confirms the order and records that the operator did: it may then be fulfilled whatever happens to its payments
 /// (contract 18.3).
-async fn confirm(work: &mut Work<'_>, owner: &Owner, order: Order) -> Result<Order, Refusal> {
+async fn confirm(work: &mut Work<'_>, owner: &Owner, order: Order) -> Result<Order> {
     let changes = order::flow::confirm(order.clone(), work.now)?;
     let order = commit(work, owner, order, changes).await?;
     work.tx.order_confirmed_by_operator(&owner.tenant, &order.order_number).await?;
@@ -89,7 +84,7 @@ pub(in crate::app) async fn cancel(
     owner: &Owner,
     order: Order,
     reason: CancelReason,
-) -> Result<Order, Refusal> {
+) -> Result<Order> {
     let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
     let changes = order::flow::cancel(order.clone(), payments, reason, work.now)?;
     commit(work, owner, order, changes).await
@@ -101,7 +96,7 @@ pub(super) async fn commit(
     owner: &Owner,
     order: Order,
     changes: Vec<Change>,
-) -> Result<Order, Refusal> {
+) -> Result<Order> {
     work.commit(owner, &changes).await?;
     let last = changes.into_iter().rev().find_map(|change| match change.record {
         Record::Order(order) => Some(*order),

@@ -3,21 +3,14 @@
 //! Writing transactions run one at a time, so no other request can take a reference between the check and the
 //! write; a unique index enforces it as well.
 
-use authority_domain::event::change::Change;
-use authority_domain::id::Named;
-use authority_domain::order::Order;
 use authority_domain::order::external_references::{
     ExternalName, NewReference, SystemName, conflict, remove, set,
 };
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
 use authority_domain::sync::read_reference;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Change, Named, Order, OrderNumber, Result, Tenant};
 
-use crate::app::access::Caller;
-use crate::app::mutation::Work;
 use crate::app::order::changes::commit;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Caller, Mutation, Work};
 
 /// The change to an entry.
 #[derive(Clone, Debug)]
@@ -41,7 +34,7 @@ impl App {
         number: Named<OrderNumber>,
         system: SystemName,
         action: ReferenceAction,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let reference = read_reference(&mutation.body);
         mutation
             .for_caller(self, caller, None, async move |work, owner| {
@@ -63,7 +56,7 @@ async fn put(
     order: &Order,
     system: SystemName,
     new: NewReference,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let name = ExternalName { system, id: new.id.clone() };
     let holder = work.tx.reference_holder(tenant, &name).await?;
     if let Some(other) = holder.as_ref().filter(|holder| **holder != order.order_number) {
@@ -81,7 +74,7 @@ async fn delete(
     tenant: &Tenant,
     order: &Order,
     system: &SystemName,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let changes = remove(order, system, work.now);
     if !changes.is_empty() {
         work.tx.reference_delete(tenant, &order.order_number, system).await?;

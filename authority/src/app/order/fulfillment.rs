@@ -1,14 +1,9 @@
 //! Setting an order's fulfilment (contract 3.3, 3.9 row 9, 4.6).
 
-use authority_domain::id::Named;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{ConfirmedBy, FulfillmentRequest, Order, fulfillment};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::order::{ConfirmedBy, FulfillmentRequest, fulfillment};
+use authority_domain::{Named, Order, OrderNumber, Result, Tenant};
 
-use crate::app::access::Caller;
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Caller, Mutation, Owner, Work};
 
 impl App {
     /// `PATCH /orders/:order/fulfillment`: the order as it is then, changed or not.
@@ -21,7 +16,7 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let request = FulfillmentRequest::read(&mutation.body);
         let read = super::first_read(Some(&caller.tenant), &number);
         mutation
@@ -39,7 +34,7 @@ pub(in crate::app) async fn update(
     owner: &Owner,
     order: Order,
     request: FulfillmentRequest,
-) -> Result<Order, Refusal> {
+) -> Result<Order> {
     let (asked, tenant) = (request.into_update(), &owner.tenant);
     let number = order.order_number.clone();
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;
@@ -58,7 +53,7 @@ pub(in crate::app) async fn confirmed_by(
     work: &mut Work<'_>,
     tenant: &Tenant,
     order: &Order,
-) -> Result<ConfirmedBy, Refusal> {
+) -> Result<ConfirmedBy> {
     if order.is_given_up_by_payments() {
         Ok(work.tx.order_confirmed_by(tenant, &order.order_number).await?)
     } else {

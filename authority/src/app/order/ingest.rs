@@ -5,18 +5,12 @@
 //! is sent twice is refused the second time because of its number or its payments.
 
 use authority_domain::event::change::Record;
-use authority_domain::id::Named;
-use authority_domain::order;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{Order, OrderRequest};
-use authority_domain::payment::Payment;
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::tenant::Tenant;
+use authority_domain::order::OrderRequest;
+use authority_domain::{MemberCode, Named, Order, OrderNumber, Payment, Refusal, Result, Tenant, order};
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
 
-use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Mutation, Owner, Work};
 
 impl App {
     /// `POST /merchants/:m/:mode/orders`.
@@ -24,7 +18,7 @@ impl App {
     /// # Errors
     /// `not_found`; 422 for wrong members, for a number or a processor's event id that was used before, and the
     /// refusals of [`order::flow::ingest`]; `merchant_closed`.
-    pub async fn order_ingest(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer, Refusal> {
+    pub async fn order_ingest(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = OrderRequest::read(&mutation.body, self.now());
         let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
         mutation
@@ -59,7 +53,7 @@ pub(in crate::app) async fn ingest(
     owner: &Owner,
     request: OrderRequest,
     events: &[(String, String)],
-) -> Result<Order, Refusal> {
+) -> Result<Order> {
     let Owner { tenant, merchant } = owner;
     let number = match &request.order_number {
         Some(number) => own_number(work, tenant, number.clone()).await?,
@@ -89,7 +83,7 @@ pub(in crate::app) async fn own_number(
     work: &mut Work<'_>,
     tenant: &Tenant,
     number: OrderNumber,
-) -> Result<OrderNumber, Refusal> {
+) -> Result<OrderNumber> {
     match work.tx.order_body(tenant, &number).await? {
         None => Ok(number),
         Some(_) => Err(Refusal::member("/order_number", MemberCode::Duplicate, "is another order's number")),
@@ -103,7 +97,7 @@ async fn claim(
     index: usize,
     (processor, event_id): (&str, &str),
     payment: &Payment,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     for kind in [ProcessorMessage::Start, ProcessorMessage::Report] {
         let message = MessageId::new(tenant, processor, kind, event_id);
         let claimed = work.tx.processor_report_claim(&message, payment.id.as_str(), None, work.now).await?;

@@ -6,9 +6,7 @@ pub mod fulfillment;
 pub mod ingest;
 pub mod read;
 
-use authority_domain::id::Named;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Named, OrderNumber, Tenant};
 use authority_store::tx::FirstRead;
 
 /// What a request about an order reads first.

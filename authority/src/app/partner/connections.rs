@@ -3,26 +3,18 @@
 //! The code is generated here, hashed before it reaches the store, and shown once. Every code that does not work
 //! gets the same refusal, whatever the reason.
 
-use authority_domain::cursor::ListKind;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{ConnectionId, Named};
 use authority_domain::list_filter::ConnectionFilter;
 use authority_domain::order::no_members;
 use authority_domain::partner::connection::{ConnectionSide, PartnerConnection, SeenConnection};
 use authority_domain::partner::invite_code::InviteCode;
 use authority_domain::partner::{AcceptRequest, read_label};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{ConnectionId, ErrorCode, ListKind, Named, Refusal, Result, Tenant, Timestamp};
 use authority_store::{Constraint, StoreError};
 use rand::Rng as _;
 use serde::Serialize;
 
-use crate::app::access::Caller;
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::mutation::Work;
 use crate::app::partner::share_ends::end_shares_at_once;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work, written};
 
 /// The connection and its code, which is shown only once.
 #[derive(Serialize)]
@@ -36,7 +28,7 @@ pub(in crate::app) struct WithCode<'a> {
 
 impl App {
     /// `POST /partner-connections`.
-    pub async fn connection_create(&self, caller: &Caller, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn connection_create(&self, caller: &Caller, mutation: Mutation) -> Result<Answer> {
         let (app, label) = (self.clone(), read_label(&mutation.body));
         mutation
             .for_caller(self, caller, None, async move |work, Owner { tenant, merchant }| {
@@ -53,7 +45,7 @@ impl App {
     }
 
     /// `POST /partner-connections/accept`.
-    pub async fn connection_accept(&self, caller: &Caller, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn connection_accept(&self, caller: &Caller, mutation: Mutation) -> Result<Answer> {
         let request = AcceptRequest::read(&mutation.body);
         mutation
             .for_caller(self, caller, None, async move |work, Owner { tenant, merchant }| {
@@ -77,7 +69,7 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         id: Named<ConnectionId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         mutation
             .for_caller(self, caller, None, async move |work, Owner { tenant, .. }| {
@@ -95,7 +87,7 @@ impl App {
     }
 
     /// `GET /partner-connections/:id`.
-    pub async fn connection_get(&self, caller: &Caller, id: ConnectionId) -> Result<Answer, Refusal> {
+    pub async fn connection_get(&self, caller: &Caller, id: ConnectionId) -> Result<Answer> {
         let tenant = caller.tenant.clone();
         let read = self.read(async move |tx| tx.connection_get(&tenant, &id).await);
         answer(&read.await?.ok_or_else(ConnectionId::missing)?, &caller.tenant, self.now())
@@ -107,7 +99,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: ConnectionFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let now = self.now();
         let show =
             |connection: PartnerConnection| written(connection.seen_by(&caller.tenant.merchant_id, now));
@@ -123,7 +115,7 @@ pub(in crate::app) async fn invite(
     work: &mut Work<'_>,
     tenant: &Tenant,
     side: ConnectionSide,
-) -> Result<(PartnerConnection, InviteCode), Refusal> {
+) -> Result<(PartnerConnection, InviteCode)> {
     let mut random = [0; 16];
     work.dice.fill_bytes(&mut random);
     let code = InviteCode::generate(random);
@@ -138,7 +130,7 @@ pub(in crate::app) async fn accept(
     work: &mut Work<'_>,
     tenant: &Tenant,
     accepted: &PartnerConnection,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     let exists = || Refusal::new(ErrorCode::ConnectionExists, "The two merchants are already connected.");
     let inviter = &accepted.inviter.merchant.id;
     if let Some(id) = work.tx.connection_between(tenant, inviter).await? {
@@ -150,6 +142,6 @@ pub(in crate::app) async fn accept(
     }
 }
 
-fn answer(connection: &PartnerConnection, reader: &Tenant, now: Timestamp) -> Result<Answer, Refusal> {
+fn answer(connection: &PartnerConnection, reader: &Tenant, now: Timestamp) -> Result<Answer> {
     Answer::record(200, &connection.seen_by(&reader.merchant_id, now))
 }

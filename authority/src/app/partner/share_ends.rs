@@ -11,20 +11,19 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, SharedOrderView, Sharing};
+use authority_domain::event::change::{SharedOrderView, Sharing};
 use authority_domain::partner::connection::PartnerConnection;
 use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::OrderShare;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::{MerchantContext, Tenant};
+use authority_domain::tenant::MerchantContext;
+use authority_domain::{Change, ErrorCode, Refusal, Result, Tenant};
 use authority_store::commit::{Audience, Commit, commit_changes};
 use authority_store::shards::Turns;
 use serde::Deserialize;
 use verify_core::catalog::EventType;
 
-use crate::app::App;
-use crate::app::mutation::{Work, on_its_own};
+use crate::app::mutation::on_its_own;
+use crate::app::{App, Work};
 
 /// Shares whose last events are written in one transaction.
 const AT_ONCE: i64 = 100;
@@ -38,7 +37,7 @@ impl App {
     ///
     /// # Errors
     /// What the store reports, when nothing was done or the database is away; nothing is half done.
-    pub async fn end_shares_step(&self) -> Result<bool, Refusal> {
+    pub async fn end_shares_step(&self) -> Result<bool> {
         let connections = self.read(async move |tx| tx.connections_to_end(CONNECTIONS).await).await?;
         let mut done = Ok(false);
         for connection in connections {
@@ -71,11 +70,11 @@ enum When {
 pub(in crate::app) async fn end_shares_at_once(
     work: &mut Work<'_>,
     connection: &PartnerConnection,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     end_shares(work, connection, When::Now).await
 }
 
-async fn end_shares(work: &mut Work<'_>, connection: &PartnerConnection, when: When) -> Result<(), Refusal> {
+async fn end_shares(work: &mut Work<'_>, connection: &PartnerConnection, when: When) -> Result<()> {
     let ended = work.tx.shares_to_end(&connection.id, AT_ONCE).await?;
     let all = i64::try_from(ended.len()).is_ok_and(|count| count < AT_ONCE);
     let mut of_owner: BTreeMap<Tenant, (MerchantContext, Vec<Change>)> = BTreeMap::new();
@@ -120,7 +119,7 @@ struct Data {
 }
 
 /// The order as the partner last saw it; nothing when that event is older than the retention.
-async fn last_shown(work: &mut Work<'_>, share: &OrderShare) -> Result<SharedOrderView, Refusal> {
+async fn last_shown(work: &mut Work<'_>, share: &OrderShare) -> Result<SharedOrderView> {
     let Some(body) = work.tx.share_last_shown(share).await? else { return Ok(SharedOrderView::Nothing) };
     let event: Event = serde_json::from_str(&body).map_err(|_| Refusal::internal())?;
     Ok(SharedOrderView::Last(Box::new(event.data.object)))

@@ -1,26 +1,21 @@
 //! Sharing orders with partners, and reading the orders that partners share (contract 4.14).
 
-use authority_domain::cursor::ListKind;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, SharedOrderView, Sharing};
-use authority_domain::id::{ConnectionId, Named, ShareId};
+use authority_domain::event::change::{SharedOrderView, Sharing};
 use authority_domain::list_filter::ShareFilter;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{Order, no_members};
+use authority_domain::order::no_members;
 use authority_domain::partner::ShareRequest;
 use authority_domain::partner::connection::{ConnectionStatus, PartnerConnection};
 use authority_domain::partner::order_view::{PartnerOrder, SharedOrder};
 use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::shipment::Shipment;
-use authority_domain::tenant::Tenant;
+use authority_domain::{
+    Change, ConnectionId, ErrorCode, ListKind, MemberCode, Named, Order, OrderNumber, Refusal, Result,
+    ShareId, Shipment, Tenant,
+};
 use authority_store::tx::SeenOrder;
 use verify_core::catalog::EventType;
 
-use crate::app::access::Caller;
-use crate::app::lists::{Item, List, ListRequest, written};
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::lists::Item;
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work, written};
 
 impl App {
     /// `POST /orders/:order/shares`.
@@ -29,7 +24,7 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let request = ShareRequest::read(&mutation.body);
         mutation
             .for_caller(self, caller, None, async move |work, owner| {
@@ -48,7 +43,7 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         id: Named<ShareId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         mutation
             .for_caller(self, caller, None, async move |work, owner| {
@@ -73,7 +68,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: ShareFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         self.list(ListKind::OrderShares, &caller.tenant, request, written, async move |tx, of| {
             Ok(tx.shares_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
@@ -81,7 +76,7 @@ impl App {
     }
 
     /// `GET /partner-orders/:share`.
-    pub async fn partner_order_get(&self, caller: &Caller, id: Named<ShareId>) -> Result<Answer, Refusal> {
+    pub async fn partner_order_get(&self, caller: &Caller, id: Named<ShareId>) -> Result<Answer> {
         let missing = || Refusal::not_found("partner order");
         let (tenant, id) = (caller.tenant.clone(), id.map_err(|_| missing())?);
         let found = self.read(async move |tx| tx.partner_order(&tenant, &id).await).await?;
@@ -94,7 +89,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: ShareFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let show = |seen: SeenOrder| Ok(Item::made_of(seen.bytes, shown(&seen)?));
         self.list(ListKind::PartnerOrders, &caller.tenant, request, show, async move |tx, of| {
             Ok(tx.partner_orders_page(&of.tenant, &filter, of.before, of.rows).await?)
@@ -104,7 +99,7 @@ impl App {
 }
 
 /// The connection named in a body.
-async fn named(work: &mut Work<'_>, tenant: &Tenant, text: &str) -> Result<PartnerConnection, Refusal> {
+async fn named(work: &mut Work<'_>, tenant: &Tenant, text: &str) -> Result<PartnerConnection> {
     let found = match ConnectionId::parse(text) {
         Some(id) => work.tx.connection_get(tenant, &id).await?,
         None => None,
@@ -122,7 +117,7 @@ pub(in crate::app) async fn share(
     order: Order,
     connection: &PartnerConnection,
     terms: ShareTerms,
-) -> Result<OrderShare, Refusal> {
+) -> Result<OrderShare> {
     let Owner { tenant, merchant } = owner;
     let status = connection.status(work.now);
     let partner = connection.other_side(&tenant.merchant_id).filter(|_| status == ConnectionStatus::Active);
@@ -152,7 +147,7 @@ pub(in crate::app) async fn share(
 }
 
 /// The order as the partner reads it.
-fn shown(seen: &SeenOrder) -> Result<String, Refusal> {
+fn shown(seen: &SeenOrder) -> Result<String> {
     let unreadable = |_| Refusal::internal();
     let order: Order = serde_json::from_str(&seen.order).map_err(unreadable)?;
     let parcels: Vec<Shipment> = seen

@@ -3,23 +3,20 @@
 //! Starting an attempt is idempotent without time limit by the processor's own event id: the claim is a row
 //! written in the same transaction. The outcome of an attempt is reported later ([`super::reports`]).
 
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{CheckoutId, Named, PaymentId};
-use authority_domain::order::Order;
-use authority_domain::payment::{NewPayment, Payment, PaymentRequest, PaymentTarget};
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::tenant::Tenant;
-use authority_domain::{order, payment};
+use authority_domain::event::change::Record;
+use authority_domain::payment::{NewPayment, PaymentRequest, PaymentTarget};
+use authority_domain::{
+    Change, CheckoutId, MemberCode, Named, Order, Payment, PaymentId, Refusal, Result, Tenant, order, payment,
+};
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
 
-use crate::app::mutation::Work;
 use crate::app::subscriptions::order_to_pay;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Mutation, Owner, Work};
 
 impl App {
     /// `POST /merchants/:m/:mode/payments`: an attempt on an open checkout, on an unpaid order, or on the latest order
     /// of a subscription.
-    pub async fn payment_start(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer, Refusal> {
+    pub async fn payment_start(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = PaymentRequest::read(&mutation.body);
         let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
         mutation
@@ -60,7 +57,7 @@ async fn started_before(
     tenant: &Tenant,
     known: &PaymentId,
     request: &PaymentRequest,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer> {
     match work.tx.payment_get(tenant, known).await? {
         Some(payment) if request.is_start_of(&payment) => Answer::of(200, &payment),
         _ => Err(Refusal::member(
@@ -76,7 +73,7 @@ pub(in crate::app) async fn start(
     work: &mut Work<'_>,
     owner: &Owner,
     request: PaymentRequest,
-) -> Result<Payment, Refusal> {
+) -> Result<Payment> {
     let tenant = &owner.tenant;
     let message = start_message(tenant, &request);
     let target = request.target.clone();
@@ -116,7 +113,7 @@ async fn start_on_checkout(
     tenant: &Tenant,
     checkout: &CheckoutId,
     new: NewPayment,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let missing = || unknown("/checkout_id", "is no checkout of this merchant and mode");
     let (checkout, under_way) = work.tx.checkout_to_pay(tenant, checkout).await?.ok_or_else(missing)?;
     Ok(vec![payment::flow::start(&checkout, under_way, new, work.now)?])
@@ -127,7 +124,7 @@ async fn start_on_order(
     owner: &Owner,
     order: Order,
     new: NewPayment,
-) -> Result<Vec<Change>, Refusal> {
+) -> Result<Vec<Change>> {
     let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
     order::further_payments::start(order, payments, new, owner.merchant.settings.confirm_on, work.now)
 }

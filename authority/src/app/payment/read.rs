@@ -3,17 +3,12 @@
 //! The answer is the stored text. It is written again whenever a refund changes the amount it reserves, so
 //! `amount_refund_pending` always matches the open refunds (contract 3.6).
 
-use authority_domain::cursor::ListKind;
-use authority_domain::id::{MerchantId, PaymentId};
 use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter};
-use authority_domain::payment::Payment;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ListKind, MerchantId, Payment, PaymentId, Result};
 use authority_store::tx::FoundPayment;
 use serde::Serialize;
 
-use crate::app::access::Caller;
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::{Answer, App};
+use crate::app::{Answer, App, Caller, List, ListRequest, written};
 
 /// A payment as the operator reads it.
 #[derive(Serialize)]
@@ -33,7 +28,7 @@ impl<'a> From<&'a FoundPayment> for OperatorView<'a> {
 
 impl App {
     /// `GET /payments/:payment`.
-    pub async fn payment_get(&self, caller: &Caller, id: PaymentId) -> Result<Answer, Refusal> {
+    pub async fn payment_get(&self, caller: &Caller, id: PaymentId) -> Result<Answer> {
         let tenant = caller.tenant.clone();
         let found = self.read(async move |tx| tx.payment_body(&tenant, &id).await).await?;
         // The amount that open refunds reserve changes without a new version.
@@ -46,7 +41,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: PaymentFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         self.list(ListKind::Payments, &caller.tenant, request, Ok, async move |tx, of| {
             Ok(tx.payments_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
@@ -54,7 +49,7 @@ impl App {
     }
 
     /// `GET /payments/:payment` of the operator API.
-    pub async fn payment_find(&self, id: PaymentId) -> Result<Answer, Refusal> {
+    pub async fn payment_find(&self, id: PaymentId) -> Result<Answer> {
         let found = self.read(async move |tx| tx.payment_owned(&id).await).await?;
         let (tenant, payment) = found.ok_or_else(PaymentId::missing)?;
         let found = FoundPayment { tenant, payment };
@@ -66,7 +61,7 @@ impl App {
         &self,
         request: &ListRequest,
         filter: AllPaymentsFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let show =
             |found: FoundPayment| Ok((found.payment.id.to_string(), written(OperatorView::from(&found))?));
         self.operator_list(

@@ -6,26 +6,22 @@
 //! operator alert.
 
 use authority_domain::checkout::CheckoutStatus;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{Named, PaymentId};
-use authority_domain::payment;
 use authority_domain::payment::flow::{PaidFor, Surroundings};
-use authority_domain::payment::{Payment, PaymentOutcome, PaymentReport, PaymentReportRequest};
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::payment::{PaymentOutcome, PaymentReport, PaymentReportRequest};
+use authority_domain::{
+    ErrorCode, MemberCode, Named, Payment, PaymentId, Refusal, Result, Tenant, Timestamp, payment,
+};
 use authority_store::tx::{FirstRead, KnownMessage, MessageId, ProcessorMessage};
 
-use crate::app::mutation::Work;
 use crate::app::order::read::free_order_number;
 use crate::app::payment::create::last_version;
 use crate::app::report_result::PaymentReportResult;
 use crate::app::subscriptions::founding;
-use crate::app::{Answer, App, Mutation, Owner, alerts};
+use crate::app::{Answer, App, Mutation, Owner, Work, alerts};
 
 impl App {
     /// `POST /payments/:id/reports`.
-    pub async fn payment_report(&self, mutation: Mutation, id: Named<PaymentId>) -> Result<Answer, Refusal> {
+    pub async fn payment_report(&self, mutation: Mutation, id: Named<PaymentId>) -> Result<Answer> {
         let request = PaymentReportRequest::read(&mutation.body, self.now());
         // Neither its tenant nor its processor ever changes, nor the order that it
         // belongs to.
@@ -86,7 +82,7 @@ pub(in crate::app) async fn report(
     owner: &Owner,
     payment: Payment,
     request: PaymentReportRequest,
-) -> Result<(bool, Payment), Refusal> {
+) -> Result<(bool, Payment)> {
     let Owner { tenant, merchant } = owner;
     let event_id = &request.processor_event_id;
     let message = MessageId::new(tenant, &payment.processor.name, ProcessorMessage::Report, event_id);
@@ -119,7 +115,7 @@ pub(in crate::app) async fn report(
 
 /// Checks a repeated message of which only the id is stored, because it was ingested with its order or is old. It
 /// is refused unless the payment already shows what it reports.
-fn check_against_record(payment: &Payment, report: &PaymentReport, now: Timestamp) -> Result<(), Refusal> {
+fn check_against_record(payment: &Payment, report: &PaymentReport, now: Timestamp) -> Result<()> {
     match payment.clone().report(report, now)? {
         PaymentOutcome::Unchanged => Ok(()),
         PaymentOutcome::Changed(_) => Err(Refusal::new(
@@ -136,7 +132,7 @@ pub(in crate::app) fn check_repetition(
     record: &str,
     said: &str,
     what: &str,
-) -> Result<(), Refusal> {
+) -> Result<()> {
     if known.resource_id != record {
         let detail = format!("was used before, for another {what}");
         return Err(Refusal::member("/processor_event_id", MemberCode::Duplicate, detail));
@@ -151,7 +147,7 @@ pub(in crate::app) fn check_repetition(
 }
 
 /// Whether the payment was cancelled because its order or checkout had ended.
-async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool, Refusal> {
+async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool> {
     if let Some(number) = &payment.order_number {
         let order = work.order_of(tenant, number).await?;
         return Ok(payment::flow::was_given_up(payment, PaidFor::Order(&order)));
@@ -163,11 +159,7 @@ async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -
 
 /// Loads the records around the payment, and reserves an order number when the payment is about to create an
 /// order.
-async fn surroundings(
-    work: &mut Work<'_>,
-    owner: &Owner,
-    payment: &Payment,
-) -> Result<Surroundings, Refusal> {
+async fn surroundings(work: &mut Work<'_>, owner: &Owner, payment: &Payment) -> Result<Surroundings> {
     let tenant = &owner.tenant;
     if let Some(number) = &payment.order_number {
         let order = work.order_of(tenant, number).await?;

@@ -4,27 +4,19 @@
 //! endpoint that it has deleted are hidden with it, as in the API.
 
 use authority_domain::delivery::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
-use authority_domain::endpoint::Endpoint;
-use authority_domain::id::EventId;
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Endpoint, EventId, Result, Tenant, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::Tx;
 
-use crate::app::App;
-use crate::app::access::Caller;
 use crate::app::console::stories::{EventHistory, fates};
+use crate::app::{App, Caller};
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 
 impl App {
     /// The merchant's endpoints with their figures, newest first.
-    pub async fn portal_overview(
-        &self,
-        caller: &Caller,
-    ) -> Result<Vec<(Endpoint, EndpointFigures)>, Refusal> {
+    pub async fn portal_overview(&self, caller: &Caller) -> Result<Vec<(Endpoint, EndpointFigures)>> {
         let (tenant, now) = (caller.tenant.clone(), self.now());
         self.read_list(async move |tx| {
             let since = now.plus_ms(-RECENT_MS);
@@ -40,7 +32,7 @@ impl App {
     }
 
     /// How many events each of the last 24 hours had, oldest first; each hour by its beginning.
-    pub async fn portal_events_by_hour(&self, caller: &Caller) -> Result<Vec<(Timestamp, i64)>, Refusal> {
+    pub async fn portal_events_by_hour(&self, caller: &Caller) -> Result<Vec<(Timestamp, i64)>> {
         let (tenant, now) = (caller.tenant.clone(), self.now().as_ms());
         let this_hour = now - now.rem_euclid(HOUR_MS);
         self.read_list(async move |tx| {
@@ -56,7 +48,7 @@ impl App {
     }
 
     /// What became of one event at the merchant's endpoints.
-    pub async fn portal_event(&self, caller: &Caller, id: EventId) -> Result<EventHistory, Refusal> {
+    pub async fn portal_event(&self, caller: &Caller, id: EventId) -> Result<EventHistory> {
         let tenant = caller.tenant.clone();
         self.read_list(async move |tx| {
             let body = tx.event_body(&tenant, &id).await?.ok_or_else(EventId::missing)?;

@@ -7,25 +7,22 @@
 //! the operator key that made it and its merchant. A session ends on every instance at once: by signing out, by its
 //! time, with that key, and while the merchant is not active. Housekeeping removes those that time has ended.
 
-use authority_domain::audit_log::{AuditEntry, Author};
+use authority_domain::audit_log::AuditEntry;
 use authority_domain::body::Loopback;
-use authority_domain::id::{KeyId, MerchantId, Named, PortalSessionId, RequestId};
 use authority_domain::merchant::MerchantStatus;
 use authority_domain::merchant::portal_session::{PortalSession, PortalSessionRequest};
-use authority_domain::merchant::scope::Scope;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    Author, KeyId, MerchantId, Named, PortalSessionId, RequestId, Result, Scope, Tenant, Timestamp,
+};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::FoundPortalSession;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::app::access::Caller;
 use crate::app::merchant::keys::random;
 use crate::app::session_secret::SessionSecret;
-use crate::app::{Answer, App, Mutation, Owner};
+use crate::app::{Answer, App, Caller, Mutation, Owner};
 
 /// Labels of what is derived from the secret of a link or a session.
 const LINK: &str = "authority portal link";
@@ -80,7 +77,7 @@ impl App {
         mutation: Mutation,
         by: KeyId,
         tenant: Named<Tenant>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let origin = self.portal_origin.clone();
         let body = mutation.body.clone();
         mutation
@@ -108,17 +105,13 @@ impl App {
     }
 
     /// Whether a link can still be opened. Asking changes nothing.
-    pub async fn portal_link_works(&self, link: &str) -> Result<bool, Refusal> {
+    pub async fn portal_link_works(&self, link: &str) -> Result<bool> {
         let Some(secret) = SessionSecret::read(link) else { return Ok(false) };
         Ok(self.portal_found(secret.hash(LINK)).await?.is_some())
     }
 
     /// Opens a link; what the cookie is to hold. `None` when it was used or has ended.
-    pub async fn portal_open(
-        &self,
-        link: &str,
-        request_id: RequestId,
-    ) -> Result<Option<Zeroizing<String>>, Refusal> {
+    pub async fn portal_open(&self, link: &str, request_id: RequestId) -> Result<Option<Zeroizing<String>>> {
         let Some(secret) = SessionSecret::read(link) else { return Ok(None) };
         let link = secret.hash(LINK);
         let Some(FoundPortalSession { session, .. }) = self.portal_found(link).await? else {
@@ -141,7 +134,7 @@ impl App {
     }
 
     /// The session that a cookie names, if it is running.
-    pub async fn portal_session(&self, cookie: &str) -> Result<Option<PortalVisitor>, Refusal> {
+    pub async fn portal_session(&self, cookie: &str) -> Result<Option<PortalVisitor>> {
         let Some(secret) = SessionSecret::read(cookie) else { return Ok(None) };
         let Some(FoundPortalSession { session, merchant, .. }) =
             self.portal_found(secret.hash(STORED)).await?
@@ -158,11 +151,7 @@ impl App {
     }
 
     /// Ends a session.
-    pub async fn portal_sign_out(
-        &self,
-        visitor: &PortalVisitor,
-        request_id: RequestId,
-    ) -> Result<(), Refusal> {
+    pub async fn portal_sign_out(&self, visitor: &PortalVisitor, request_id: RequestId) -> Result<()> {
         let (id, tenant) = (visitor.session_id.clone(), &visitor.caller.tenant);
         let author = Author::PortalSession(id.clone());
         let entry = self.portal_entry("portal.sign_out", author, request_id, tenant);
@@ -174,7 +163,7 @@ impl App {
     }
 
     /// The link or session with this hash, if nothing has ended it.
-    async fn portal_found(&self, hash: [u8; 32]) -> Result<Option<FoundPortalSession>, Refusal> {
+    async fn portal_found(&self, hash: [u8; 32]) -> Result<Option<FoundPortalSession>> {
         let now = self.now();
         let found = self.read(async move |tx| tx.portal_session(&hash).await).await?;
         Ok(found.filter(|found| {

@@ -6,21 +6,16 @@
 //! same money (I2). A refund stores its idempotency key and what it was used for permanently, so a retry after the
 //! stored answer has expired does not refund the money twice.
 
-use authority_domain::audit_log::Author;
-use authority_domain::id::{Named, PaymentId, RefundId};
-use authority_domain::order::Order;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refund;
 use authority_domain::refund::flow::{Outcome, RefundBasis};
-use authority_domain::refund::{Refund, RefundRequest, Requester, RequesterType};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::refund::{RefundRequest, Requester, RequesterType};
+use authority_domain::{
+    Author, Named, Order, OrderNumber, PaymentId, Refund, RefundId, Refusal, Result, Tenant, refund,
+};
 use authority_store::tx::{FirstRead, OwnedRecord};
 
-use crate::app::access::Caller;
-use crate::app::mutation::{IdempotencyKey, Work};
+use crate::app::mutation::IdempotencyKey;
 use crate::app::order::first_read;
-use crate::app::{Answer, App, Mutation, Owner, mutation};
+use crate::app::{Answer, App, Caller, Mutation, Owner, Work, mutation};
 
 impl App {
     /// `POST /orders/:order/refunds` of the merchant API.
@@ -33,7 +28,7 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let (app, request) = (self.clone(), RefundRequest::read(&mutation.body));
         let by = Requester { kind: RequesterType::ApiKey, id: Some(caller.key_id.to_string()) };
         let reads = first_reads(Some(&caller.tenant), &number, by.kind, &mutation);
@@ -55,7 +50,7 @@ impl App {
         mutation: Mutation,
         tenant: Named<Tenant>,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let (by, request) = (operator(&mutation), RefundRequest::read(&mutation.body));
         let reads = first_reads(tenant.as_ref().ok(), &number, by.kind, &mutation);
         mutation
@@ -75,7 +70,7 @@ impl App {
         &self,
         mutation: Mutation,
         id: Named<PaymentId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let body = mutation.body.clone();
         let by = operator(&mutation);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Payment), PaymentId::missing).await?;
@@ -119,7 +114,7 @@ fn operators_location(refund: &Refund) -> String {
     format!("/v1/operator/refunds/{}", refund.id)
 }
 
-fn made(refund: &Refund, location: String, replayed: bool) -> Result<Answer, Refusal> {
+fn made(refund: &Refund, location: String, replayed: bool) -> Result<Answer> {
     Ok(Answer { replayed, ..Answer::of(201, refund)?.location(location) })
 }
 
@@ -129,7 +124,7 @@ async fn made_before(
     tenant: &Tenant,
     by: RequesterType,
     is_asked_for: impl FnOnce(&Refund) -> bool,
-) -> Result<Option<Refund>, Refusal> {
+) -> Result<Option<Refund>> {
     let Some(key) = work.key.clone() else { return Ok(None) };
     match work.tx.refund_by_key(tenant, by, &key.key).await? {
         None => Ok(None),
@@ -142,9 +137,9 @@ async fn of_order(
     work: &mut Work<'_>,
     owner: &Owner,
     number: Named<OrderNumber>,
-    request: Result<RefundRequest, Refusal>,
+    request: Result<RefundRequest>,
     by: Requester,
-) -> Result<(Refund, bool), Refusal> {
+) -> Result<(Refund, bool)> {
     let ours = |made: &Refund| number.is_ok() && number.as_ref().ok() == made.order_number.as_ref();
     if let Some(before) = made_before(work, &owner.tenant, by.kind, ours).await? {
         return Ok((before, true));
@@ -172,7 +167,7 @@ pub(in crate::app) async fn make(
     order: Order,
     by: Requester,
     request: RefundRequest,
-) -> Result<Refund, Refusal> {
+) -> Result<Refund> {
     let basis = standing(work, &owner.tenant, order).await?;
     let id = RefundId::generate(work.now, &mut work.dice);
     begin(work, owner, basis, id, request, by).await
@@ -184,7 +179,7 @@ pub(super) async fn basis_of(
     tenant: &Tenant,
     number: Option<&OrderNumber>,
     payment: &PaymentId,
-) -> Result<RefundBasis, Refusal> {
+) -> Result<RefundBasis> {
     let Some(number) = number else {
         let payment = work.tx.payment_get(tenant, payment).await?.ok_or_else(Refusal::internal)?;
         return Ok(RefundBasis::without_order(payment));
@@ -194,7 +189,7 @@ pub(super) async fn basis_of(
 }
 
 /// An order with its payments and the amounts that open refunds reserve.
-async fn standing(work: &mut Work<'_>, tenant: &Tenant, order: Order) -> Result<RefundBasis, Refusal> {
+async fn standing(work: &mut Work<'_>, tenant: &Tenant, order: Order) -> Result<RefundBasis> {
     let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
     let reserved = work.tx.refunds_reserved(tenant, &order.order_number).await?;
     Ok(RefundBasis::new(order, payments, &reserved))
@@ -207,7 +202,7 @@ async fn begin(
     id: RefundId,
     new: RefundRequest,
     by: Requester,
-) -> Result<Refund, Refusal> {
+) -> Result<Refund> {
     let confirm_on = owner.merchant.settings.confirm_on;
     let outcome = refund::flow::request(basis, id, new.into_new(), by, confirm_on, work.now)?;
     commit(work, owner, &outcome).await?;
@@ -215,7 +210,7 @@ async fn begin(
 }
 
 /// Writes the changes to a refund and the records around it.
-pub(super) async fn commit(work: &mut Work<'_>, owner: &Owner, outcome: &Outcome) -> Result<(), Refusal> {
+pub(super) async fn commit(work: &mut Work<'_>, owner: &Owner, outcome: &Outcome) -> Result<()> {
     work.commit(owner, &outcome.changes).await?;
     if let Some(payment) = &outcome.restated {
         work.tx.payment_restate(&owner.tenant, payment).await?;

@@ -3,18 +3,13 @@
 //!
 //! With each refund the adapter gets the merchant it belongs to, and the processor that took the payment.
 
-use authority_domain::cursor::ListKind;
-use authority_domain::id::{MerchantId, RefundId};
 use authority_domain::list_filter::{AllRefundsFilter, RefundFilter};
 use authority_domain::payment::Processor;
-use authority_domain::refund::Refund;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ListKind, MerchantId, Refund, RefundId, Result};
 use authority_store::tx::FoundRefund;
 use serde::Serialize;
 
-use crate::app::access::Caller;
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::{Answer, App};
+use crate::app::{Answer, App, Caller, List, ListRequest, written};
 
 /// A refund as the operator reads it.
 #[derive(Serialize)]
@@ -40,7 +35,7 @@ impl<'a> From<&'a FoundRefund> for OperatorView<'a> {
 
 impl App {
     /// `GET /refunds/:refund` of the merchant API: returns the stored text unchanged.
-    pub async fn refund_get(&self, caller: &Caller, id: RefundId) -> Result<Answer, Refusal> {
+    pub async fn refund_get(&self, caller: &Caller, id: RefundId) -> Result<Answer> {
         let tenant = caller.tenant.clone();
         let found = self.read(async move |tx| tx.refund_body(&tenant, &id).await).await?;
         found.map(Answer::stored).ok_or_else(RefundId::missing)
@@ -52,7 +47,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: RefundFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         self.list(ListKind::Refunds, &caller.tenant, request, Ok, async move |tx, of| {
             Ok(tx.refunds_page(&of.tenant, &filter, of.before, of.rows).await?)
         })
@@ -60,18 +55,14 @@ impl App {
     }
 
     /// `GET /refunds/:refund` of the operator API.
-    pub async fn refund_find(&self, id: RefundId) -> Result<Answer, Refusal> {
+    pub async fn refund_find(&self, id: RefundId) -> Result<Answer> {
         let found = self.read(async move |tx| tx.refund_find(&id).await).await?;
         let found = found.ok_or_else(RefundId::missing)?;
         Answer::showing(200, &OperatorView::from(&found), &found.refund)
     }
 
     /// `GET /refunds` of the operator API: of all merchants, newest first.
-    pub async fn refunds_everywhere(
-        &self,
-        request: &ListRequest,
-        filter: AllRefundsFilter,
-    ) -> Result<List, Refusal> {
+    pub async fn refunds_everywhere(&self, request: &ListRequest, filter: AllRefundsFilter) -> Result<List> {
         let show =
             |found: FoundRefund| Ok((found.refund.id.to_string(), written(OperatorView::from(&found))?));
         self.operator_list(ListKind::OperatorRefunds, RefundId::PREFIX, request, show, async move |tx, of| {

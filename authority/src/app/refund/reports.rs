@@ -4,22 +4,18 @@
 //! id. A report that contradicts an earlier one is refused and raises an operator alert, so that a person looks at
 //! it.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{Named, RefundId};
-use authority_domain::refund;
-use authority_domain::refund::{Refund, RefundReport, RefundReportRequest};
-use authority_domain::refusal::Refusal;
+use authority_domain::refund::{RefundReport, RefundReportRequest};
+use authority_domain::{ErrorCode, Named, Refund, RefundId, Result, refund};
 use authority_store::tx::{FirstRead, FoundRefund, MessageId, ProcessorMessage};
 
-use crate::app::mutation::Work;
 use crate::app::payment::reports::check_repetition;
 use crate::app::refund::create::{basis_of, commit};
 use crate::app::report_result::RefundReportResult;
-use crate::app::{Answer, App, Mutation, Owner, alerts};
+use crate::app::{Answer, App, Mutation, Owner, Work, alerts};
 
 impl App {
     /// `POST /refunds/:id/reports`.
-    pub async fn refund_report(&self, mutation: Mutation, id: Named<RefundId>) -> Result<Answer, Refusal> {
+    pub async fn refund_report(&self, mutation: Mutation, id: Named<RefundId>) -> Result<Answer> {
         let request = RefundReportRequest::read(&mutation.body);
         // Its tenant, its order and its processor never change.
         let read = self.named(id.clone(), RefundId::missing, async move |tx, id| tx.refund_find(&id).await);
@@ -66,7 +62,7 @@ async fn reported(
     refund: Refund,
     processor: &str,
     request: RefundReportRequest,
-) -> Result<(bool, Refund), Refusal> {
+) -> Result<(bool, Refund)> {
     let event_id = &request.processor_event_id;
     let message = MessageId::new(&owner.tenant, processor, ProcessorMessage::RefundReport, event_id);
     let said = request.report.status.as_str();
@@ -85,7 +81,7 @@ pub(in crate::app) async fn report(
     owner: &Owner,
     refund: Refund,
     reported: &RefundReport,
-) -> Result<(bool, Refund), Refusal> {
+) -> Result<(bool, Refund)> {
     let basis = basis_of(work, &owner.tenant, refund.order_number.as_ref(), &refund.payment_id).await?;
     let (before, confirm_on) = (refund.clone(), owner.merchant.settings.confirm_on);
     match refund::flow::report(basis, refund, reported, confirm_on, work.now)? {

@@ -1,10 +1,9 @@
 //! Reports that processors and carriers would send, triggered by the merchant's developer (contract 6.3, 3.5 to
 //! 3.7).
 
-use authority_domain::id::{Named, PaymentId, RefundId, ShipmentId};
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
 use authority_domain::shipment::ShipmentReportRequest;
+use authority_domain::{Named, PaymentId, RefundId, Result, ShipmentId};
 
 use super::{payments, refunding};
 use crate::app::report_result::{PaymentReportResult, RefundReportResult, ShipmentReportResult};
@@ -17,7 +16,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         id: Named<PaymentId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let advance = PaymentAdvance::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -37,7 +36,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         id: Named<RefundId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let advance = RefundAdvance::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -57,7 +56,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         id: Named<ShipmentId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let advance = ShipmentAdvance::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {

@@ -1,17 +1,16 @@
 //! Checkouts in the sandbox: opened, paid, ended (contract 6.3, 3.9 rows 1 to 6).
 
-use authority_domain::checkout::{CheckoutEnd, CheckoutRequest};
-use authority_domain::id::{CheckoutId, Named};
+use authority_domain::checkout::CheckoutRequest;
 use authority_domain::order::no_members;
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::requests::PayRequest;
+use authority_domain::{CheckoutEnd, CheckoutId, Named, Result};
 
 use super::payments::{Owed, attempt};
 use crate::app::{Answer, App, Mutation, Owner, checkout};
 
 impl App {
     /// `POST /checkouts`.
-    pub async fn sandbox_checkout_open(&self, whose: Owner, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sandbox_checkout_open(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let request = CheckoutRequest::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -26,7 +25,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         id: Named<CheckoutId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let pay = PayRequest::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -45,7 +44,7 @@ impl App {
         mutation: Mutation,
         id: Named<CheckoutId>,
         how: CheckoutEnd,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {

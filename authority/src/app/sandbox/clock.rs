@@ -14,11 +14,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use authority_domain::id::MerchantId;
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::clock::{ClockAdvance, ClockRequest, SandboxClock};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{MerchantId, Result, Tenant, Timestamp};
 use authority_store::StoreError;
 use serde::Serialize;
 use tokio::sync::watch;
@@ -65,12 +62,12 @@ impl ClockView {
 
 impl App {
     /// `GET /clock`.
-    pub async fn sandbox_clock_get(&self, whose: Owner) -> Result<Answer, Refusal> {
+    pub async fn sandbox_clock_get(&self, whose: Owner) -> Result<Answer> {
         Answer::record(200, &ClockView::of(&self.sandbox_clock(&whose.tenant).await?))
     }
 
     /// `POST /clock`.
-    pub async fn sandbox_clock_advance(&self, whose: Owner, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sandbox_clock_advance(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let (advanced, request) = (whose.tenant.clone(), ClockRequest::read(&mutation.body));
         let answer = mutation
             .for_owner(self, whose, None, async move |work, owner| {

@@ -1,21 +1,18 @@
 //! Plays a story of demonstration data through the functions that all other requests use (contract 6.3).
 
 use authority_domain::checkout::CheckoutRequest;
-use authority_domain::id::ShipmentId;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{CancelReason, FulfillmentRequest, Order};
+use authority_domain::order::{CancelReason, FulfillmentRequest};
 use authority_domain::refund::{RefundRequest, Requester, RequesterType};
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::demo_story::Plot;
 use authority_domain::sandbox::requests::PayRequest;
-use authority_domain::shipment::{Shipment, ShipmentReportRequest, ShipmentRequest};
+use authority_domain::shipment::{ShipmentReportRequest, ShipmentRequest};
+use authority_domain::{Order, OrderNumber, Refusal, Result, Shipment, ShipmentId};
 use serde_json::{Value, json};
 
 use super::payments::{Owed, attempt};
 use super::{orders, refunding};
-use crate::app::mutation::Work;
 use crate::app::order::fulfillment;
-use crate::app::{Owner, checkout, order, refund, shipment};
+use crate::app::{Owner, Work, checkout, order, refund, shipment};
 
 /// Plays one story for one merchant.
 struct Player<'w, 't> {
@@ -29,7 +26,7 @@ pub(super) async fn play(
     owner: &Owner,
     basket: &Value,
     plot: Plot,
-) -> Result<OrderNumber, Refusal> {
+) -> Result<OrderNumber> {
     let mut player = Player { work, owner };
     if plot == Plot::AtTheTill {
         return player.sell_over_the_counter(basket).await;
@@ -45,7 +42,7 @@ fn system() -> Requester {
 }
 
 impl Player<'_, '_> {
-    async fn sell_over_the_counter(&mut self, basket: &Value) -> Result<OrderNumber, Refusal> {
+    async fn sell_over_the_counter(&mut self, basket: &Value) -> Result<OrderNumber> {
         let mut body = basket.clone();
         if let Value::Object(body) = &mut body {
             body.insert("source".to_owned(), json!("pos"));
@@ -58,7 +55,7 @@ impl Player<'_, '_> {
     }
 
     /// A checkout and its attempts, up to the one that creates the order.
-    async fn sell(&mut self, basket: &Value, plot: Plot) -> Result<OrderNumber, Refusal> {
+    async fn sell(&mut self, basket: &Value, plot: Plot) -> Result<OrderNumber> {
         let checkout = checkout::create::open(self.work, self.owner, CheckoutRequest::read(basket)?).await?;
         let owed = Owed::of_checkout(&checkout)?;
         let outcomes: &[&str] = match plot {
@@ -76,7 +73,7 @@ impl Player<'_, '_> {
         number.ok_or_else(Refusal::internal)
     }
 
-    async fn go_on(&mut self, number: &OrderNumber, plot: Plot) -> Result<(), Refusal> {
+    async fn go_on(&mut self, number: &OrderNumber, plot: Plot) -> Result<()> {
         match plot {
             Plot::Pending | Plot::Authorized | Plot::PaidAtSecondTry | Plot::Paid | Plot::AtTheTill => {}
             Plot::Cancelled => {
@@ -115,13 +112,13 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    async fn deliver(&mut self, number: &OrderNumber) -> Result<(), Refusal> {
+    async fn deliver(&mut self, number: &OrderNumber) -> Result<()> {
         let way = [json!({ "status": "in_transit" }), json!({ "status": "delivered" })];
         self.send(number, &way).await
     }
 
     /// Ships all of it in one parcel, with the carrier's reports.
-    async fn send(&mut self, number: &OrderNumber, way: &[Value]) -> Result<(), Refusal> {
+    async fn send(&mut self, number: &OrderNumber, way: &[Value]) -> Result<()> {
         let order = self.order(number).await?;
         self.fulfil(order, "fulfilled").await?;
         let order = self.order(number).await?;
@@ -133,7 +130,7 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    async fn ship(&mut self, order: Order, line_items: Option<Value>) -> Result<Shipment, Refusal> {
+    async fn ship(&mut self, order: Order, line_items: Option<Value>) -> Result<Shipment> {
         let tracking_number = format!("DEMO-{}", order.order_number);
         let mut parcel = json!({ "carrier": "demo-post", "tracking_number": tracking_number });
         if let (Some(line_items), Value::Object(parcel)) = (line_items, &mut parcel) {
@@ -144,21 +141,21 @@ impl Player<'_, '_> {
         shipment::create::create(self.work, self.owner, order, id, request).await
     }
 
-    async fn fulfil(&mut self, order: Order, target: &str) -> Result<(), Refusal> {
+    async fn fulfil(&mut self, order: Order, target: &str) -> Result<()> {
         let request = FulfillmentRequest::read(&json!({ "fulfillment_status": target }))?;
         fulfillment::update(self.work, self.owner, order, request).await?;
         Ok(())
     }
 
     /// A refund that completes.
-    async fn refund(&mut self, number: &OrderNumber, body: Value) -> Result<(), Refusal> {
+    async fn refund(&mut self, number: &OrderNumber, body: Value) -> Result<()> {
         let order = self.order(number).await?;
         let request = RefundRequest::read(&body)?;
         let refund = refund::create::make(self.work, self.owner, order, system(), request).await?;
         refunding::complete(self.work, self.owner, refund).await
     }
 
-    async fn order(&mut self, number: &OrderNumber) -> Result<Order, Refusal> {
+    async fn order(&mut self, number: &OrderNumber) -> Result<Order> {
         self.work.order_of(&self.owner.tenant, number).await
     }
 }

@@ -17,7 +17,7 @@ mod settle_clock;
 mod sharing;
 mod subscriptions;
 
-use authority_domain::id::EventId;
+use authority_domain::EventId;
 
 use super::mutation::Work;
 

@@ -1,23 +1,20 @@
 //! Orders in the sandbox: ingested, paid, cancelled (contract 6.3, 3.9 rows 7, 7a and 8).
 
-use authority_domain::id::{Named, PaymentId};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{Order, OrderCancelRequest, OrderRequest};
-use authority_domain::refusal::Refusal;
+use authority_domain::order::{OrderCancelRequest, OrderRequest};
 use authority_domain::sandbox::requests::{OrderPaid, PayRequest, read_order};
+use authority_domain::{Named, Order, OrderNumber, PaymentId, Result};
 use serde_json::{Value, json};
 
 use super::payments::{Owed, attempt};
 use super::{PROCESSOR, processor_event_id};
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation, Owner, order};
+use crate::app::{Answer, App, Mutation, Owner, Work, order};
 
 impl App {
     /// `POST /orders`: the operator's body plus `pay`.
     ///
     /// # Errors
     /// 422 for wrong members, and the refusals of ingesting an order.
-    pub async fn sandbox_order_ingest(&self, whose: Owner, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sandbox_order_ingest(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let body = mutation.body.clone();
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -32,7 +29,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let pay = PayRequest::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -51,7 +48,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let request = OrderCancelRequest::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -63,7 +60,7 @@ impl App {
 }
 
 /// Ingests an order, with one payment of its whole total when `pay` asks for it.
-pub(super) async fn ingest(work: &mut Work<'_>, owner: &Owner, body: &Value) -> Result<Order, Refusal> {
+pub(super) async fn ingest(work: &mut Work<'_>, owner: &Owner, body: &Value) -> Result<Order> {
     let (mut given, pay) = read_order(body)?;
     if pay != OrderPaid::None {
         // The lines determine the total: they are read and priced once to compute it.

@@ -1,20 +1,14 @@
 //! Payment attempts in the sandbox: the platform starts one, and the processor reports its outcome at once
 //! (contract 3.9 rows 2 to 5 and 7a, 6.3).
 
-use authority_domain::checkout::Checkout;
-use authority_domain::order;
-use authority_domain::order::Order;
 use authority_domain::parts::Money;
-use authority_domain::payment::{
-    CaptureMethod, Payment, PaymentReportRequest, PaymentRequest, PaymentStatus,
-};
-use authority_domain::refusal::Refusal;
+use authority_domain::payment::{CaptureMethod, PaymentReportRequest, PaymentRequest};
 use authority_domain::sandbox::requests::{PayOutcome, PayRequest};
+use authority_domain::{Checkout, Order, Payment, PaymentStatus, Refusal, Result, order};
 use serde_json::{Map, Value, json};
 
 use super::{PROCESSOR, processor_event_id};
-use crate::app::mutation::Work;
-use crate::app::{Owner, payment};
+use crate::app::{Owner, Work, payment};
 
 /// The amount that an attempt is to pay.
 pub(super) struct Owed {
@@ -26,25 +20,19 @@ pub(super) struct Owed {
 
 impl Owed {
     /// The whole amount of a checkout.
-    pub(super) fn of_checkout(checkout: &Checkout) -> Result<Self, Refusal> {
+    pub(super) fn of_checkout(checkout: &Checkout) -> Result<Self> {
         let status = checkout.status.as_str();
         Self::some("checkout_id", checkout.id.as_str(), checkout.amounts.total, &checkout.currency, status)
     }
 
     /// The amount of an order that is neither paid nor about to be paid.
-    pub(super) fn of_order(order: &Order, payments: &[Payment]) -> Result<Self, Refusal> {
+    pub(super) fn of_order(order: &Order, payments: &[Payment]) -> Result<Self> {
         let room = order::further_payments::room(order.amounts.total, payments);
         let status = order.payment_status.as_str();
         Self::some("order_number", order.order_number.as_str(), room, &order.currency, status)
     }
 
-    fn some(
-        member: &'static str,
-        id: &str,
-        amount: Money,
-        currency: &str,
-        status: &str,
-    ) -> Result<Self, Refusal> {
+    fn some(member: &'static str, id: &str, amount: Money, currency: &str, status: &str) -> Result<Self> {
         if amount == 0 {
             let asked = PaymentStatus::Pending.as_str();
             return Err(Refusal::transition(status, asked, "There is nothing to pay."));
@@ -59,7 +47,7 @@ pub(super) async fn attempt(
     owner: &Owner,
     owed: &Owed,
     pay: &PayRequest,
-) -> Result<Payment, Refusal> {
+) -> Result<Payment> {
     let capture_method = match pay.outcome {
         PayOutcome::Authorized => CaptureMethod::Manual,
         _ => CaptureMethod::Automatic,
@@ -83,7 +71,7 @@ pub(super) async fn report(
     owner: &Owner,
     payment: Payment,
     mut reported: Map<String, Value>,
-) -> Result<(bool, Payment), Refusal> {
+) -> Result<(bool, Payment)> {
     reported.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
     let request = PaymentReportRequest::read(&Value::Object(reported), work.now)?;
     payment::reports::report(work, owner, payment, request).await

@@ -5,18 +5,16 @@
 //! so this survives a restart. Each is checked again inside the transaction that advances it, so several instances
 //! may do this.
 
-use authority_domain::id::RefundId;
-use authority_domain::refund::{Refund, RefundReportRequest};
-use authority_domain::refusal::Refusal;
+use authority_domain::refund::RefundReportRequest;
 use authority_domain::sandbox::advances::RefundAdvance;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Refund, RefundId, Result, Tenant};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use serde_json::{Map, Value, json};
 
 use super::processor_event_id;
-use crate::app::mutation::{Work, on_its_own};
-use crate::app::{App, Owner, refund};
+use crate::app::mutation::on_its_own;
+use crate::app::{App, Owner, Work, refund};
 
 impl App {
     /// Open refunds that advance automatically, by id, after `after`; at most `limit`.
@@ -32,7 +30,7 @@ impl App {
     ///
     /// # Errors
     /// What the store reports, or `payload_too_large`.
-    pub async fn sandbox_refund_move(&self, tenant: Tenant, id: RefundId) -> Result<bool, Refusal> {
+    pub async fn sandbox_refund_move(&self, tenant: Tenant, id: RefundId) -> Result<bool> {
         on_its_own(self, Turns::of(&tenant.merchant_id), async move |work| {
             let Some(refund) = work.tx.refund_get(&tenant, &id).await? else { return Ok(false) };
             let Some(step) = RefundAdvance::by_itself(&refund, work.now) else { return Ok(false) };
@@ -49,14 +47,14 @@ pub(super) async fn report(
     owner: &Owner,
     refund: Refund,
     mut reported: Map<String, Value>,
-) -> Result<(bool, Refund), Refusal> {
+) -> Result<(bool, Refund)> {
     reported.insert("processor_event_id".to_owned(), json!(processor_event_id(work)));
     let request = RefundReportRequest::read(&Value::Object(reported))?;
     refund::reports::report(work, owner, refund, &request.report).await
 }
 
 /// Reports as the processor that the refund is processing, then that it is completed.
-pub(super) async fn complete(work: &mut Work<'_>, owner: &Owner, mut refund: Refund) -> Result<(), Refusal> {
+pub(super) async fn complete(work: &mut Work<'_>, owner: &Owner, mut refund: Refund) -> Result<()> {
     for to in ["processing", "completed"] {
         let reported = RefundAdvance::read(&json!({ "to": to }))?.report();
         (_, refund) = report(work, owner, refund, reported).await?;

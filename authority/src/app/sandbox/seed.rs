@@ -4,10 +4,9 @@
 //! has an idempotency key, every order is stored under a derived key that no client can send. A request that was
 //! interrupted and is repeated continues where it stopped; once it is done, a repetition gets the first answer.
 
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::demo_story::{Story, story};
 use authority_domain::sandbox::requests::SeedRequest;
+use authority_domain::{OrderNumber, Refusal, Result};
 use authority_store::tx::KeyScope;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -44,7 +43,7 @@ struct StoryProgress {
 impl App {
     /// `POST /seed`: creates the requested number of orders. The same seed creates the same orders, except for ids
     /// and times. Orders that were created before a failure stay.
-    pub async fn sandbox_seed(&self, whose: Owner, mutation: Mutation) -> Result<Answer, Refusal> {
+    pub async fn sandbox_seed(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         if self.is_known(&whose, &mutation).await? {
             // The request is answered again, or refused because its body differs; either way nothing is created.
             return mutation.for_owner(self, whose, None, async |_, _| Err(Refusal::internal())).await;
@@ -64,7 +63,7 @@ impl App {
     }
 
     /// Whether the request's key already has an answer.
-    async fn is_known(&self, whose: &Owner, mutation: &Mutation) -> Result<bool, Refusal> {
+    async fn is_known(&self, whose: &Owner, mutation: &Mutation) -> Result<bool> {
         let Some(IdempotencyKey { key, .. }) = mutation.idempotency.clone() else { return Ok(false) };
         let scope = KeyScope::Merchant(whose.tenant.clone());
         let now = self.now();
@@ -79,7 +78,7 @@ impl App {
         mutation: &Mutation,
         seed: i64,
         n: i64,
-    ) -> Result<OrderNumber, Refusal> {
+    ) -> Result<OrderNumber> {
         let mut step = mutation.clone();
         // An operator's seed appears in the audit log only once.
         (step.if_match, step.author) = (None, None);

@@ -4,12 +4,9 @@
 //! A record that is refused is logged and stays for the next round. At most
 //! [`CHANGES_MAX`](super::clock::CHANGES_MAX) records are changed; the rest stays for the next round too.
 
-use authority_domain::id::SubscriptionId;
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::clock::period_report;
 use authority_domain::subscription::SubscriptionReportRequest;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Result, SubscriptionId, Tenant, Timestamp};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use tokio::sync::watch;
@@ -59,7 +56,7 @@ impl<'a> SettleClock<'a> {
     }
 
     /// Counts a change, or logs why there was none; returns whether there was one.
-    fn note(&mut self, done: Result<bool, Refusal>, record: &str) -> bool {
+    fn note(&mut self, done: Result<bool>, record: &str) -> bool {
         let changed = done.unwrap_or_else(|error| {
             if !self.app.store.is_closed() {
                 tracing::error!(record, %error, "its time has come by the sandbox's clock, but it could not be done");
@@ -141,7 +138,7 @@ impl<'a> SettleClock<'a> {
 
 /// Ends a subscription's period if it is over by the merchant's clock; returns whether it did. As long as the clock was
 /// not advanced since the subscription was created, its periods are the platform's matter, as in live mode.
-async fn end_period(app: &App, tenant: Tenant, id: SubscriptionId) -> Result<bool, Refusal> {
+async fn end_period(app: &App, tenant: Tenant, id: SubscriptionId) -> Result<bool> {
     on_its_own(app, Turns::of(&tenant.merchant_id), async move |work| {
         let found = work.tx.subscription_find(&id).await?;
         let Some((_, before)) = found.filter(|(owner, _)| *owner == tenant) else { return Ok(false) };

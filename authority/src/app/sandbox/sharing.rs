@@ -4,17 +4,14 @@
 //! keys and endpoints; connects the two as merchants do; and shares the order as the owner would. From there on
 //! only the merchant API is involved: the share is listed, its events are sent, and it is revoked like any other.
 
-use authority_domain::id::{MerchantId, Named};
 use authority_domain::merchant::limits::Limits;
-use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
-use authority_domain::order::number::OrderNumber;
+use authority_domain::merchant::{MerchantStatus, Settings};
 use authority_domain::partner::connection::{ConnectionSide, PartnerConnection};
 use authority_domain::partner::read_share_terms;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Merchant, MerchantId, Named, OrderNumber, Refusal, Result, Tenant};
 
-use crate::app::mutation::{Work, dice};
-use crate::app::{Answer, App, Mutation, Owner, partner};
+use crate::app::mutation::dice;
+use crate::app::{Answer, App, Mutation, Owner, Work, partner};
 
 impl App {
     /// `POST /orders/:order/share`: shares the order with the merchant's counterpart; answers with the share.
@@ -23,7 +20,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let terms = read_share_terms(&mutation.body);
         // Before the work, which runs again when it finds that it needs the turn of this id's shard.
         let new_id = MerchantId::generate(self.now(), &mut dice(self));
@@ -45,7 +42,7 @@ async fn connected(
     work: &mut Work<'_>,
     Owner { tenant, merchant }: &Owner,
     new_id: MerchantId,
-) -> Result<PartnerConnection, Refusal> {
+) -> Result<PartnerConnection> {
     let counterpart = counterpart(work, merchant, new_id).await?;
     if let Some(id) = work.tx.connection_between(tenant, &counterpart.id).await?
         && let Some(connection) = work.tx.connection_get(tenant, &id).await?
@@ -60,11 +57,7 @@ async fn connected(
     Ok(accepted)
 }
 
-async fn counterpart(
-    work: &mut Work<'_>,
-    merchant: &Merchant,
-    new_id: MerchantId,
-) -> Result<Merchant, Refusal> {
+async fn counterpart(work: &mut Work<'_>, merchant: &Merchant, new_id: MerchantId) -> Result<Merchant> {
     if let Some(found) = work.tx.merchant_counterpart(&merchant.id).await? {
         return Ok(found);
     }

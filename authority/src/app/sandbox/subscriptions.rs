@@ -1,20 +1,15 @@
 //! Subscriptions in the sandbox: created and advanced (contract 3.8, 3.9 row 20, 6.3).
 
-use authority_domain::id::{Named, SubscriptionId};
-use authority_domain::refusal::Refusal;
 use authority_domain::sandbox::advances::SubscriptionAdvance;
 use authority_domain::subscription::{SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::{Named, Result, SubscriptionId};
 
 use crate::app::report_result::SubscriptionReportResult;
 use crate::app::{Answer, App, Mutation, Owner, subscriptions};
 
 impl App {
     /// `POST /subscriptions`: the operator's body.
-    pub async fn sandbox_subscription_open(
-        &self,
-        whose: Owner,
-        mutation: Mutation,
-    ) -> Result<Answer, Refusal> {
+    pub async fn sandbox_subscription_open(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let request = SubscriptionRequest::read(&mutation.body, self.now());
         mutation
             .for_owner(self, whose, None, async move |work, owner| {
@@ -29,7 +24,7 @@ impl App {
         whose: Owner,
         mutation: Mutation,
         id: Named<SubscriptionId>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let advance = SubscriptionAdvance::read(&mutation.body);
         mutation
             .for_owner(self, whose, None, async move |work, owner| {

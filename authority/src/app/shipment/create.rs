@@ -1,21 +1,13 @@
 //! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
 
-use authority_domain::cursor::ListKind;
-use authority_domain::id::{Named, ShipmentId};
-use authority_domain::order::Order;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
-use authority_domain::shipment;
-use authority_domain::shipment::{Shipment, ShipmentRequest};
-use authority_domain::tenant::Tenant;
+use authority_domain::shipment::ShipmentRequest;
+use authority_domain::{ListKind, Named, Order, OrderNumber, Result, Shipment, ShipmentId, Tenant, shipment};
 use authority_store::tx::FirstRead;
 
-use crate::app::access::Caller;
-use crate::app::lists::{List, ListRequest};
-use crate::app::mutation::{IdempotencyKey, Work};
+use crate::app::mutation::IdempotencyKey;
 use crate::app::order::first_read;
 use crate::app::order::fulfillment::confirmed_by;
-use crate::app::{Answer, App, Mutation, Owner, mutation};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work, mutation};
 
 impl App {
     /// `POST /orders/:order/shipments`.
@@ -28,7 +20,7 @@ impl App {
         caller: &Caller,
         mutation: Mutation,
         number: Named<OrderNumber>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer> {
         let (app, request) = (self.clone(), ShipmentRequest::read(&mutation.body, self.now()));
         let (tenant, key) = (&caller.tenant, mutation.idempotency.as_ref());
         let made = key.map(|key| FirstRead::ShipmentUnderKey(tenant.clone(), key.key.clone()));
@@ -56,7 +48,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         number: Named<OrderNumber>,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         let number = number?;
         self.list(ListKind::Shipments, &caller.tenant, request, Ok, async move |tx, of| {
             tx.order_body(&of.tenant, &number).await?.ok_or_else(OrderNumber::missing)?;
@@ -66,7 +58,7 @@ impl App {
     }
 
     /// `GET /shipments/:shipment`.
-    pub async fn shipment_get(&self, caller: &Caller, id: ShipmentId) -> Result<Answer, Refusal> {
+    pub async fn shipment_get(&self, caller: &Caller, id: ShipmentId) -> Result<Answer> {
         let tenant = caller.tenant.clone();
         let found = self.read(async move |tx| tx.shipment_body(&tenant, &id).await).await?;
         found.map(Answer::stored).ok_or_else(ShipmentId::missing)
@@ -79,7 +71,7 @@ async fn made_before(
     work: &mut Work<'_>,
     tenant: &Tenant,
     number: Option<&OrderNumber>,
-) -> Result<Option<Shipment>, Refusal> {
+) -> Result<Option<Shipment>> {
     let Some(key) = work.key.clone() else { return Ok(None) };
     match work.tx.shipment_by_key(tenant, &key.key).await? {
         None => Ok(None),
@@ -94,7 +86,7 @@ pub(in crate::app) async fn create(
     order: Order,
     id: ShipmentId,
     request: ShipmentRequest,
-) -> Result<Shipment, Refusal> {
+) -> Result<Shipment> {
     let (new, tenant) = (request.into_new(), &owner.tenant);
     let existing = work.tx.shipments_of_order(tenant, &order.order_number).await?;
     let confirmed_by = confirmed_by(work, tenant, &order).await?;
@@ -103,6 +95,6 @@ pub(in crate::app) async fn create(
     Ok(made)
 }
 
-fn made_answer(app: &App, made: &Shipment) -> Result<Answer, Refusal> {
+fn made_answer(app: &App, made: &Shipment) -> Result<Answer> {
     Ok(Answer::of(201, made)?.location(app.location("shipments", made.id.as_str())))
 }

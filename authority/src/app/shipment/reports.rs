@@ -3,28 +3,20 @@
 //! A report has no id of its own: repeating what is known changes nothing. A report that contradicts what is known
 //! raises an operator alert, so that a person looks at it.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{Named, ShipmentId};
-use authority_domain::refusal::Refusal;
-use authority_domain::shipment;
+use authority_domain::shipment::ShipmentReportRequest;
 use authority_domain::shipment::report::ShipmentReport;
-use authority_domain::shipment::{Shipment, ShipmentReportRequest};
+use authority_domain::{ErrorCode, Named, Refusal, Result, Shipment, ShipmentId, shipment};
 use authority_store::tx::FirstRead;
 
-use crate::app::mutation::Work;
 use crate::app::report_result::ShipmentReportResult;
-use crate::app::{Answer, App, Mutation, Owner, alerts};
+use crate::app::{Answer, App, Mutation, Owner, Work, alerts};
 
 impl App {
     /// `POST /shipments/:id/reports`.
     ///
     /// # Errors
     /// `not_found`; 422 for wrong members; the refusals of [`shipment::flow::report`].
-    pub async fn shipment_report(
-        &self,
-        mutation: Mutation,
-        id: Named<ShipmentId>,
-    ) -> Result<Answer, Refusal> {
+    pub async fn shipment_report(&self, mutation: Mutation, id: Named<ShipmentId>) -> Result<Answer> {
         let request = ShipmentReportRequest::read(&mutation.body, self.now());
         // Its tenant and its order never change.
         let read =
@@ -64,7 +56,7 @@ pub(in crate::app) async fn report(
     owner: &Owner,
     shipment: Shipment,
     reported: &ShipmentReport,
-) -> Result<(bool, Shipment), Refusal> {
+) -> Result<(bool, Shipment)> {
     let (number, tenant) = (shipment.order_number.clone(), &owner.tenant);
     let order = work.order_of(tenant, &number).await?;
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;

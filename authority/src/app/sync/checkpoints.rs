@@ -1,28 +1,18 @@
 //! Checkpoints: what consumers say they have processed (contract 4.12).
 
-use authority_domain::cursor::{ListKind, Owner};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::CheckpointId;
+use authority_domain::cursor::Owner;
 use authority_domain::list_filter::CheckpointFilter;
-use authority_domain::refusal::Refusal;
 use authority_domain::sync::CheckpointRequest;
 use authority_domain::sync::checkpoint::{
     Acknowledged, CHECKPOINTS_MAX, Checkpoint, CheckpointStream, too_many_checkpoints,
 };
-use authority_domain::tenant::Tenant;
+use authority_domain::{CheckpointId, ErrorCode, ListKind, Refusal, Result, Tenant};
 
-use crate::app::access::Caller;
-use crate::app::lists::{List, ListRequest, written};
-use crate::app::mutation::Work;
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Work, written};
 
 impl App {
     /// `POST /sync/checkpoints`: answers with the checkpoint as it is then, moved or not.
-    pub async fn checkpoint_acknowledge(
-        &self,
-        caller: &Caller,
-        mutation: Mutation,
-    ) -> Result<Answer, Refusal> {
+    pub async fn checkpoint_acknowledge(&self, caller: &Caller, mutation: Mutation) -> Result<Answer> {
         let (app, request) = (self.clone(), CheckpointRequest::read(&mutation.body));
         mutation
             .for_caller(self, caller, None, async move |work, owner| {
@@ -46,7 +36,7 @@ impl App {
         tenant: &Tenant,
         request: &CheckpointRequest,
         latest: i64,
-    ) -> Result<i64, Refusal> {
+    ) -> Result<i64> {
         let list = match request.stream {
             CheckpointStream::Events => ListKind::Events,
             CheckpointStream::Orders => ListKind::SyncOrders,
@@ -66,7 +56,7 @@ impl App {
         caller: &Caller,
         request: &ListRequest,
         filter: CheckpointFilter,
-    ) -> Result<List, Refusal> {
+    ) -> Result<List> {
         self.list(ListKind::Checkpoints, &caller.tenant, request, written, async move |tx, of| {
             let CheckpointFilter { streams, name } = filter;
             let found =
@@ -80,11 +70,7 @@ impl App {
 }
 
 /// Moves the checkpoint to the acknowledged position, or creates it.
-async fn acknowledge(
-    work: &mut Work<'_>,
-    tenant: &Tenant,
-    said: Acknowledged,
-) -> Result<Checkpoint, Refusal> {
+async fn acknowledge(work: &mut Work<'_>, tenant: &Tenant, said: Acknowledged) -> Result<Checkpoint> {
     if let Some(before) = work.tx.checkpoint_get(tenant, said.stream, &said.name).await? {
         let Some(moved) = before.clone().moved(said, work.now)? else { return Ok(before) };
         work.tx.checkpoint_put(tenant, &moved).await?;

@@ -5,17 +5,15 @@
 //! appear before that position. Orders are never removed, so no position is ever too old: unlike the event
 //! history, this feed begins with the first order, whatever the retention of events.
 
-use authority_domain::cursor::ListKind;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ListKind, Refusal, Result};
 
-use crate::app::App;
-use crate::app::access::Caller;
-use crate::app::lists::{List, ListRequest, rows_wanted};
+use crate::app::lists::rows_wanted;
+use crate::app::{App, Caller, List, ListRequest};
 use authority_store::StoreError;
 
 impl App {
     /// `GET /sync/orders`: oldest change first, with `resume_cursor` on every page.
-    pub async fn order_feed(&self, caller: &Caller, request: &ListRequest) -> Result<List, Refusal> {
+    pub async fn order_feed(&self, caller: &Caller, request: &ListRequest) -> Result<List> {
         let after = self.position(ListKind::SyncOrders, &caller.tenant, request)?.unwrap_or(0);
         let (tenant, wanted) = (caller.tenant.clone(), rows_wanted(request));
         let (latest, changes) = self

@@ -1,7 +1,7 @@
 //! What a session prints: text for people, or one JSON object per line.
 
+use authority_domain::Timestamp;
 use authority_domain::endpoint::url::TargetUrl;
-use authority_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::routes::Routes;

@@ -1,6 +1,6 @@
 //! The arguments of the management commands. All input comes from options; no option takes a key.
 
-use authority_domain::tenant::Mode;
+use authority_domain::Mode;
 
 use std::str::FromStr;
 

@@ -1,9 +1,7 @@
 //! `authority delivery`: lists deliveries, follows their attempts, and retries one at once.
 
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::DeliveryId;
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::tenant::Mode;
+use authority_domain::{DeliveryId, DeliveryStatus, Mode};
 use clap::{Args, Subcommand};
 
 use super::args::ModeName;

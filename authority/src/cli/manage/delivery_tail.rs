@@ -7,11 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::DeliveryId;
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::tenant::Mode;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, DeliveryStatus, Mode, Timestamp};
 use clap::Args;
 use serde_json::{Value, json};
 

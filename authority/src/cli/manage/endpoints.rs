@@ -1,10 +1,7 @@
 //! `authority endpoint`: what an operator may do with the webhook endpoints of merchants.
 
-use authority_domain::endpoint::EndpointStatus;
-use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::list_filter::UndeliveredFilter;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, EndpointStatus, MerchantId, Tenant, Timestamp};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 

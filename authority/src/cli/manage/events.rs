@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Tenant, Timestamp};
 use serde_json::Value;
 
 use super::args::{Events, EventsAction, EventsTail, ModeName};

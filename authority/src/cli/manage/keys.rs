@@ -1,8 +1,6 @@
 //! `authority key`: the API keys of merchants.
 
-use authority_domain::id::KeyId;
-use authority_domain::merchant::scope::Scope;
-use authority_domain::tenant::Mode;
+use authority_domain::{KeyId, Mode, Scope};
 use serde_json::json;
 
 use super::args::{Key, KeyAction, KeyIssue, KeyRotate, Revoke};

@@ -28,10 +28,8 @@ pub(super) use sandbox::run as sandbox;
 
 use std::sync::Arc;
 
-use authority_domain::audit_log::Author;
-use authority_domain::id::{EndpointId, MerchantId, RequestId};
 use authority_domain::list_filter::MerchantFilter;
-use authority_domain::refusal::{MemberCode, Refusal};
+use authority_domain::{Author, EndpointId, MemberCode, MerchantId, Refusal, RequestId, Result};
 use authority_store::Access;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -39,8 +37,7 @@ use serde_json::{Value, json};
 
 use super::serve::block_on;
 use super::{Failure, Process};
-use crate::app::lists::{List, ListRequest};
-use crate::app::{Answer, App, Mutation};
+use crate::app::{Answer, App, List, ListRequest, Mutation};
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::dice::SystemDice;
@@ -112,9 +109,7 @@ fn page(cursor: Option<String>) -> ListRequest {
 }
 
 /// Reads a list page by page to its end.
-async fn all_pages(
-    mut fetch: impl AsyncFnMut(ListRequest) -> Result<List, Refusal>,
-) -> Result<Vec<String>, Failure> {
+async fn all_pages(mut fetch: impl AsyncFnMut(ListRequest) -> Result<List>) -> Result<Vec<String>, Failure> {
     let (mut found, mut cursor) = (Vec::new(), None);
     loop {
         let list = fetch(page(cursor)).await.map_err(refused)?;

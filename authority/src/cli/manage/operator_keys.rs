@@ -2,8 +2,7 @@
 //! created with access to the database (contract 6.1, 16). The only configuration needed is the database address.
 
 use authority_domain::body::Text;
-use authority_domain::id::KeyId;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{KeyId, OperatorScope};
 use authority_store::{Access, Store, StoreError};
 use serde::Serialize;
 use serde_json::Value;

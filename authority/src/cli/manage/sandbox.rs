@@ -1,7 +1,6 @@
 //! `authority sandbox seed`: demonstration data for a merchant's test mode (contract 6.3, 6.4).
 
-use authority_domain::merchant::Merchant;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Merchant, Tenant};
 use serde_json::json;
 
 use super::args::{SandboxAction, SandboxCommand};

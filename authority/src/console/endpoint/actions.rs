@@ -1,14 +1,12 @@
 //! The operator's own forms about an endpoint: change its URL, disable and enable it.
 
-use authority_domain::endpoint::EndpointStatus;
-use authority_domain::refusal::Refusal;
+use authority_domain::{EndpointStatus, Result};
 use axum::Router;
 use serde_json::json;
 
 use crate::app::{Answer, Mutation};
 use crate::console::visit::{MANAGES, Visit};
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::endpoint::actions::act;
 use crate::pages::endpoint::{KeepsEndpoints as _, ShownEndpoint};
 use crate::pages::form::Form;
@@ -22,7 +20,7 @@ pub(super) fn routes() -> Router<AppState> {
         .route("/console/endpoints/{endpoint}/enable", submits(MANAGES, Policy::Write, enable))
 }
 
-async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.change", form);
         let (id, body) = (Ok(shown.endpoint.id.clone()), json!({ "url": form.text("url") }));
@@ -34,7 +32,7 @@ async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal
     .await
 }
 
-async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.disable", form);
         switch(visit, form, shown, mutation, EndpointStatus::Disabled).await.map(|_| "disabled")
@@ -42,7 +40,7 @@ async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusa
     .await
 }
 
-async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.enable", form);
         switch(visit, form, shown, mutation, EndpointStatus::Enabled).await.map(|_| "enabled")
@@ -56,7 +54,7 @@ async fn switch(
     shown: ShownEndpoint,
     mutation: Mutation,
     status: EndpointStatus,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer> {
     let body = json!({ "reason": form.text("reason") });
     visit.app.endpoint_switch(mutation.with(body), Ok(shown.endpoint.id), status).await
 }

@@ -4,20 +4,18 @@
 mod actions;
 
 use askama::Template;
-use authority_domain::id::{EndpointId, MerchantId};
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EndpointId, MerchantId, Refusal, Result, Tenant};
 use axum::Router;
 use serde_json::Value;
 
 use super::links::{self, LINKS};
 use super::visit::{Outcome, Visit};
+use crate::app::ListRequest;
 use crate::app::console::endpoints_of;
 use crate::app::console::sessions::SignedIn;
 use crate::app::endpoint::merchant::Holder;
-use crate::app::lists::ListRequest;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 use crate::pages::endpoint::{self, EndpointView, KeepsEndpoints, ROWS, ShownEndpoint, kept};
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
@@ -45,7 +43,7 @@ pub(super) fn routes() -> Router<AppState> {
 }
 
 impl KeepsEndpoints for SignedIn {
-    async fn endpoint(visit: &Visit, id: &str) -> Result<ShownEndpoint, Refusal> {
+    async fn endpoint(visit: &Visit, id: &str) -> Result<ShownEndpoint> {
         find(visit, id).await
     }
 
@@ -53,7 +51,7 @@ impl KeepsEndpoints for SignedIn {
         endpoints_of(owner)
     }
 
-    async fn holder_of(visit: &Visit, id: &str) -> Result<Holder, Refusal> {
+    async fn holder_of(visit: &Visit, id: &str) -> Result<Holder> {
         Ok(endpoints_of(&find(visit, id).await?.owner))
     }
 
@@ -62,7 +60,7 @@ impl KeepsEndpoints for SignedIn {
         LINKS.record("endpoints", id)
     }
 
-    async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome, Refusal> {
+    async fn endpoint_page(visit: &Visit, id: &str, typed: Option<&Form>) -> Result<Outcome> {
         let shown = find(visit, id).await?;
         let of_endpoint = AllDeliveriesFilter {
             endpoint_id: Some(shown.endpoint.id.clone()),
@@ -80,7 +78,7 @@ impl KeepsEndpoints for SignedIn {
 }
 
 /// The endpoint as the operator API reads it.
-async fn find(visit: &Visit, id: &str) -> Result<ShownEndpoint, Refusal> {
+async fn find(visit: &Visit, id: &str) -> Result<ShownEndpoint> {
     let answer = visit.app.endpoint_find(EndpointId::named(id)?).await?;
     let mut record: Value = read(&answer.body)?;
     let deleted_at = member(&record, "deleted_at");

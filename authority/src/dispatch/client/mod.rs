@@ -21,9 +21,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use authority_domain::delivery::outcome::{
-    AttemptOutcome, ReceiverWish, honours_retry_after, parse_retry_after,
-};
+use authority_domain::AttemptOutcome;
+use authority_domain::delivery::outcome::{ReceiverWish, honours_retry_after, parse_retry_after};
 use authority_domain::endpoint::private_receivers::{EndpointOwner, PrivateReceivers};
 use authority_domain::endpoint::url::NetworkScope;
 use bytes::Bytes;

@@ -12,9 +12,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::MerchantId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, MerchantId, Refusal, Result};
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -133,7 +131,7 @@ async fn guarded(request: Request, next: Next, request_id: &RequestId) -> Respon
     }
 }
 
-fn check_head(request: &Request) -> Result<(), Refusal> {
+fn check_head(request: &Request) -> Result<()> {
     if let Some(Malformed(defect)) = request.extensions().get() {
         return Err(malformed(*defect));
     }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use authority_domain::refusal::{MemberCode, MemberError};
+use authority_domain::MemberCode;
+use authority_domain::refusal::MemberError;
 use axum::body::Body;
 use axum::routing::{get, post};
 use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};

@@ -15,8 +15,7 @@ mod document;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal};
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse, Response};

@@ -1,12 +1,10 @@
 //! Deliveries and their attempts, and retrying one now (contract 2.9, 4.1, 15.3).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::DeliveryFilter;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, accepted, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, accepted, ok, page};
 
 const LIST: Operation = Operation::get(
     "/webhook-endpoints/{endpoint}/deliveries",

@@ -1,12 +1,10 @@
 //! Webhook endpoints (contract 4.1, 4.10).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::EndpointFilter;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, accepted, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, accepted, created, ok, page};
 
 const LIST: Operation =
     Operation::get("/webhook-endpoints", "endpoints.list", "List webhook endpoints, newest first.")

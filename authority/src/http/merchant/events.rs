@@ -1,12 +1,11 @@
 //! The event history (contract 4.1, 4.5, 4.9).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::EventFilter;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, accepted, feed, ok};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::operation::feed;
+use crate::http::{Operation, Routes, accepted, ok};
 
 const LIST: Operation = Operation::get("/events", "events.list", "List events in order, oldest first.")
     .details(

@@ -1,12 +1,10 @@
 //! External references: the ids that the merchant's systems use for an order (contract 4.1, 4.13).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
+use crate::app::Caller;
 use crate::app::order::external_references::ReferenceAction;
-use crate::http::operation::{Operation, ok};
-use crate::http::routes::Routes;
+use crate::http::{Operation, Routes, ok};
 
 const SCOPES: &[Scope] = &[Scope::SyncWrite, Scope::OrdersWrite];
 

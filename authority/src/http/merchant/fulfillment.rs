@@ -1,11 +1,9 @@
 //! The fulfilment of orders (contract 4.1, 4.6).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, ok};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, ok};
 
 const UPDATE: Operation = Operation::patch(
     "/orders/{order}/fulfillment",

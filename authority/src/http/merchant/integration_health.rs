@@ -1,10 +1,9 @@
 //! Integration health (contract 2.12).
 
-use authority_domain::merchant::scope::Scope;
+use authority_domain::Scope;
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, ok};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, ok};
 
 const GET: Operation = Operation::get(
     "/integration-health",

@@ -1,12 +1,10 @@
 //! Shares of orders, and the orders that partners share (contract 4.1, 4.14).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::{PartnerOrderFilter, ShareFilter};
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, created, ok, page};
 
 const SHARE: Operation =
     Operation::post("/orders/{order}/shares", "order_shares.create", "Share an order with a partner.")

@@ -1,12 +1,10 @@
 //! Partner connections (contract 4.1, 4.14).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::ConnectionFilter;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, created, ok, page};
 
 const LIST: Operation = Operation::get(
     "/partner-connections",

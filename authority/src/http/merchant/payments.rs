@@ -1,11 +1,10 @@
 //! Payments (contract 4.1, 4.5).
 
+use authority_domain::Scope;
 use authority_domain::list_filter::PaymentFilter;
-use authority_domain::merchant::scope::Scope;
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, ok, page};
 
 const LIST: Operation = Operation::get("/payments", "payments.list", "List payments, newest first.")
     .scopes(&[Scope::PaymentsRead])

@@ -1,13 +1,11 @@
 //! The events that an endpoint missed, and their recovery (contract 15.1, 15.2).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::UndeliveredFilter;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
+use crate::app::Caller;
 use crate::app::delivery::undelivered::Reach;
-use crate::http::operation::{Operation, accepted, ok, page};
-use crate::http::routes::Routes;
+use crate::http::{Operation, Routes, accepted, ok, page};
 
 const UNDELIVERED: Operation = Operation::get(
     "/webhook-endpoints/{endpoint}/undelivered",

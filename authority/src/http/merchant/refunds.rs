@@ -1,12 +1,10 @@
 //! Refunds (contract 4.1, 4.5, 4.8).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::RefundFilter;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, created, ok, page};
 
 const REQUEST: Operation = Operation::post(
     "/orders/{order}/refunds",

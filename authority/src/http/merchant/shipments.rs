@@ -1,11 +1,9 @@
 //! Shipments (contract 4.1, 4.7).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::{Operation, Routes, created, ok, page};
 
 const LIST: Operation = Operation::get(
     "/orders/{order}/shipments",

@@ -1,12 +1,11 @@
 //! Consumers that keep a copy: the feed of changed orders, and checkpoints (contract 4.11, 4.12).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::CheckpointFilter;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{ErrorCode, Scope};
 
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, feed, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Caller;
+use crate::http::operation::feed;
+use crate::http::{Operation, Routes, ok, page};
 
 const ORDERS: Operation = Operation::get(
     "/sync/orders",

@@ -15,9 +15,8 @@
 mod refusals;
 mod success;
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::{ListFilter, Parameter};
-use authority_domain::merchant::scope::{OperatorScope, Scope};
+use authority_domain::{ErrorCode, OperatorScope, Scope};
 use axum::routing::MethodFilter;
 
 pub use self::success::{Content, Success};

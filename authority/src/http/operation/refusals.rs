@@ -1,7 +1,7 @@
 //! The error codes that an operation can answer with (contract 4.2, 5.2): those derived from its declaration, and
 //! its own.
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 
 use super::{Access, BodyRule, Operation};
 

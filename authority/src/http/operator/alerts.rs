@@ -1,11 +1,10 @@
 //! The operator's alerts (contract 3.4, 3.5, 6.2).
 
+use authority_domain::OperatorScope;
 use authority_domain::list_filter::AlertFilter;
-use authority_domain::merchant::scope::OperatorScope;
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, ok, page};
 
 const LIST: Operation = Operation::get("/alerts", "alerts.list", "List the platform's alerts, newest first.")
     .operator(&[OperatorScope::OperatorRead])

@@ -1,11 +1,9 @@
 //! API keys (contract 2.11, 6.2).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, created, ok, page};
 
 const LIST: Operation = Operation::get(
     "/merchants/{merchant}/api-keys",

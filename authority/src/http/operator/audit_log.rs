@@ -1,11 +1,10 @@
 //! The audit log (contract 6.1, 6.2).
 
+use authority_domain::OperatorScope;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::merchant::scope::OperatorScope;
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, page};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, page};
 
 const LIST: Operation =
     Operation::get("/audit-log", "audit_log.list", "List the operators' writes, newest first.")

@@ -1,13 +1,10 @@
 //! Checkouts (contract 3.4, 6.2).
 
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{CheckoutEnd, ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
+use crate::app::Operator;
 use crate::app::checkout::end::CheckoutAction;
-use crate::http::operation::{Operation, created, ok};
-use crate::http::routes::Routes;
+use crate::http::{Operation, Routes, created, ok};
 
 const OPEN: Operation =
     Operation::post("/merchants/{merchant}/{mode}/checkouts", "checkouts.open", "Open a checkout.")

@@ -1,12 +1,10 @@
 //! Deliveries of all merchants (contract 6.2, 15.3).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, accepted, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, accepted, ok, page};
 
 const LIST: Operation =
     Operation::get("/deliveries", "deliveries.list", "List the deliveries of all merchants, newest first.")

@@ -1,12 +1,9 @@
 //! The operator's control of webhook endpoints, including the platform's own (contract 6.2, 7.5).
 
-use authority_domain::endpoint::EndpointStatus;
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{EndpointStatus, ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, created, ok};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, created, ok};
 
 const GET: Operation = Operation::get(
     "/webhook-endpoints/{endpoint}",

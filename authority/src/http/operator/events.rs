@@ -1,11 +1,10 @@
 //! Events of all merchants, for support (contract 6.2).
 
+use authority_domain::OperatorScope;
 use authority_domain::list_filter::AllEventsFilter;
-use authority_domain::merchant::scope::OperatorScope;
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, ok, page};
 
 const LIST: Operation = Operation::get(
     "/events",

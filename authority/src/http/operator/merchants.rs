@@ -1,12 +1,10 @@
 //! Merchants (contract 2.16, 6.2).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::MerchantFilter;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, created, ok, page};
 
 const LIST: Operation = Operation::get("/merchants", "merchants.list", "List merchants, newest first.")
     .operator(&[OperatorScope::OperatorRead])

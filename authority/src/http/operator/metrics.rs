@@ -18,9 +18,8 @@ use prometheus_client::registry::Registry;
 use super::process_metrics::{register_build, register_process};
 use crate::app::App;
 use crate::app::figures::Figures;
-use crate::http::entry::AppState;
-use crate::http::operation::{Operation, plain};
-use crate::http::routes::Routes;
+use crate::http::operation::plain;
+use crate::http::{AppState, Operation, Routes};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

@@ -22,7 +22,7 @@ mod subscriptions;
 
 use std::time::Duration;
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Refusal;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;

@@ -1,12 +1,10 @@
 //! Orders from the operator's side (contract 3.1, 6.2).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
+use crate::app::Operator;
 use crate::app::order::changes::OrderAction;
-use crate::http::operation::{Operation, created, ok};
-use crate::http::routes::Routes;
+use crate::http::{Operation, Routes, created, ok};
 
 const INGEST: Operation =
     Operation::post("/merchants/{merchant}/{mode}/orders", "orders.ingest", "Ingest an order from another system.")

@@ -1,11 +1,9 @@
 //! Links to the merchant portal (contract 20).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, created};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, created};
 
 const CREATE: Operation = Operation::post(
     "/merchants/{merchant}/{mode}/portal-sessions",

@@ -1,12 +1,10 @@
 //! Refunds: requested by the platform, processed and reported by its payment adapter (contract 3.6, 6.2).
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::AllRefundsFilter;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, created, ok, page};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, created, ok, page};
 
 /// The scopes that may read refunds: the payment adapter finds its work here.
 const READERS: [OperatorScope; 2] = [OperatorScope::OperatorRead, OperatorScope::ProcessorWrite];

@@ -1,11 +1,9 @@
 //! Carriers' reports (contract 3.7, 6.2).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, ok};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, ok};
 
 const REPORT: Operation = Operation::post(
     "/shipments/{shipment}/reports",

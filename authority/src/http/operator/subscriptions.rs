@@ -1,11 +1,9 @@
 //! Subscriptions (contract 3.8, 6.2).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::scope::OperatorScope;
+use authority_domain::{ErrorCode, OperatorScope};
 
-use crate::app::access::Operator;
-use crate::http::operation::{Operation, created, ok};
-use crate::http::routes::Routes;
+use crate::app::Operator;
+use crate::http::{Operation, Routes, created, ok};
 
 const OPEN: Operation =
     Operation::post("/merchants/{merchant}/{mode}/subscriptions", "subscriptions.open", "Create a subscription.")

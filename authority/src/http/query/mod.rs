@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::error_code::ErrorCode;
 use authority_domain::list_filter::{ParameterValue, TakeParameter};
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use percent_encoding::percent_decode_str;
 use url::form_urlencoded;
 
@@ -32,7 +31,7 @@ impl Query {
     ///
     /// # Errors
     /// `invalid_parameter` for a repeated parameter, or for a name or value that does not decode to UTF-8.
-    pub fn parse(query: Option<&str>) -> Result<Self, Refusal> {
+    pub fn parse(query: Option<&str>) -> Result<Self> {
         let mut left = BTreeMap::new();
         for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -74,7 +73,7 @@ impl Query {
     /// # Errors
     /// `invalid_parameter`; out of range is not clamped, because a client that stops on "fewer than I asked for"
     /// would lose data.
-    pub fn limit(&mut self, default: u16) -> Result<u16, Refusal> {
+    pub fn limit(&mut self, default: u16) -> Result<u16> {
         let Some(text) = self.remove("limit") else { return Ok(default) };
         // Only the canonical form: no sign, no leading zero.
         let canonical = |limit: &u16| (1..=LIMIT_MAX).contains(limit) && limit.to_string() == text;
@@ -93,7 +92,7 @@ impl Query {
     ///
     /// # Errors
     /// `unknown_parameter`, naming the first.
-    pub fn finish(self) -> Result<Filter, Refusal> {
+    pub fn finish(self) -> Result<Filter> {
         if let Some(name) = self.left.into_keys().next() {
             return Err(Refusal::new(
                 ErrorCode::UnknownParameter,
@@ -106,7 +105,7 @@ impl Query {
 }
 
 impl TakeParameter for Query {
-    fn take<V: ParameterValue>(&mut self, name: &'static str) -> Result<V, Refusal> {
+    fn take<V: ParameterValue>(&mut self, name: &'static str) -> Result<V> {
         let Some(text) = self.remove(name) else { return Ok(V::default()) };
         let (value, canonical) = V::read(&text).map_err(|detail| invalid(name, detail))?;
         self.filters.insert(name.to_owned(), canonical);

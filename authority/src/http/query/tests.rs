@@ -1,7 +1,6 @@
 //! What a query string may say, and which parameter a refusal names.
 
-use authority_domain::order::OrderStatus;
-use authority_domain::time::Timestamp;
+use authority_domain::{OrderStatus, Timestamp};
 
 use super::*;
 

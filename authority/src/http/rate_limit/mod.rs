@@ -21,10 +21,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use authority_domain::error_code::ErrorCode;
 use authority_domain::merchant::limits::Limits;
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{ErrorCode, Refusal, Result, Tenant};
 use governor::clock::Clock as _;
 use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
@@ -118,12 +116,7 @@ impl RateLimiter {
     }
 
     /// Takes a token. The status goes into the headers of the answer, whether or not a token was left.
-    pub fn check(
-        &self,
-        tenant: &Tenant,
-        limits: &Limits,
-        policy: Policy,
-    ) -> (RateLimitStatus, Result<(), Refusal>) {
+    pub fn check(&self, tenant: &Tenant, limits: &Limits, policy: Policy) -> (RateLimitStatus, Result<()>) {
         let buckets = self.buckets.load();
         let Some(buckets) = buckets.as_deref() else { return (RateLimitStatus(None), Ok(())) };
         buckets.sweep();
@@ -146,7 +139,7 @@ impl RateLimiter {
     ///
     /// # Errors
     /// `rate_limited` when the address has failed too often; it replaces the 401.
-    pub fn authentication_failed(&self, failure: Failure, client: IpAddr) -> Result<(), Refusal> {
+    pub fn authentication_failed(&self, failure: Failure, client: IpAddr) -> Result<()> {
         let buckets = self.buckets.load();
         let Some(buckets) = buckets.as_deref() else { return Ok(()) };
         buckets.sweep();
@@ -232,7 +225,7 @@ impl<K: Clone + Eq + Hash> Bucket<K> {
     }
 
     /// Takes a token; returns what is left, and whether there was one.
-    fn take(&self, key: &K, clock: &Monotonic) -> (u32, Result<(), Refusal>) {
+    fn take(&self, key: &K, clock: &Monotonic) -> (u32, Result<()>) {
         match self.limiter.check_key(key) {
             Ok(state) => (state.remaining_burst_capacity(), Ok(())),
             Err(not_until) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use authority_domain::id::MerchantId;
+use authority_domain::MerchantId;
 use http::HeaderMap;
 use proptest::prelude::*;
 

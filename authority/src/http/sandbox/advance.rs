@@ -1,12 +1,10 @@
 //! Simulated reports of processors and carriers: payments, refunds, shipments and subscriptions advance (contract
 //! 6.3).
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 
-use crate::app::Owner;
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok};
-use crate::http::routes::Routes;
+use crate::app::{Caller, Owner};
+use crate::http::{Operation, Routes, created, ok};
 
 const PAYMENT: Operation = Operation::post(
     "/payments/{payment}/advance",

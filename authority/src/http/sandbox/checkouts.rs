@@ -1,12 +1,9 @@
 //! Checkouts: opened, paid, ended (contract 6.3, 3.9 rows 1 to 6).
 
-use authority_domain::checkout::CheckoutEnd;
-use authority_domain::error_code::ErrorCode;
+use authority_domain::{CheckoutEnd, ErrorCode};
 
-use crate::app::Owner;
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok};
-use crate::http::routes::Routes;
+use crate::app::{Caller, Owner};
+use crate::http::{Operation, Routes, created, ok};
 
 const OPEN: Operation = Operation::post("/checkouts", "sandbox.checkouts.open", "Open a checkout.")
     .sandbox()

@@ -1,9 +1,7 @@
 //! The clock of a test merchant (contract 6.3).
 
-use crate::app::Owner;
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, ok};
-use crate::http::routes::Routes;
+use crate::app::{Caller, Owner};
+use crate::http::{Operation, Routes, ok};
 
 const GET: Operation = Operation::get("/clock", "sandbox.clock.get", "Show how far the clock was advanced.")
     .sandbox()

@@ -1,11 +1,9 @@
 //! Orders: ingested, paid, cancelled, shared (contract 6.3, 3.9 rows 7, 7a and 8).
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 
-use crate::app::Owner;
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created, ok};
-use crate::http::routes::Routes;
+use crate::app::{Caller, Owner};
+use crate::http::{Operation, Routes, created, ok};
 
 const INGEST: Operation = Operation::post("/orders", "sandbox.orders.ingest", "Ingest an order, paid or unpaid.")
     .sandbox()

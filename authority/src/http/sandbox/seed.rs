@@ -1,9 +1,7 @@
 //! Demonstration data (contract 6.3).
 
-use crate::app::Owner;
-use crate::app::access::Caller;
-use crate::http::operation::{Operation, created};
-use crate::http::routes::Routes;
+use crate::app::{Caller, Owner};
+use crate::http::{Operation, Routes, created};
 
 const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Create demonstration data.")
     .details(

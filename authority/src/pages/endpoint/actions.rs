@@ -2,15 +2,13 @@
 
 use askama::Template;
 use authority_domain::endpoint::changes::{OVERLAP_DEFAULT_S, OVERLAP_MAX_S};
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal, Result};
 use axum::Router;
 use serde_json::{Value, json};
 
 use super::{KeepsEndpoints, ShownEndpoint, route};
 use crate::app::Answer;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
@@ -43,15 +41,10 @@ pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
 }
 
 /// Runs a form's use case; what follows is the endpoint's page, with what was done or why it was not.
-pub(crate) async fn act<W, F>(
-    mut visit: Visit<W>,
-    form: Form,
-    id: String,
-    form_of: F,
-) -> Result<Outcome, Refusal>
+pub(crate) async fn act<W, F>(mut visit: Visit<W>, form: Form, id: String, form_of: F) -> Result<Outcome>
 where
     W: KeepsEndpoints,
-    F: AsyncFnOnce(&Visit<W>, &Form, ShownEndpoint) -> Result<&'static str, Refusal>,
+    F: AsyncFnOnce(&Visit<W>, &Form, ShownEndpoint) -> Result<&'static str>,
 {
     let shown = W::endpoint(&visit, &id).await?;
     match form_of(&visit, &form, shown).await {
@@ -60,7 +53,7 @@ where
     }
 }
 
-async fn retire<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn retire<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.retire_secret", form);
         let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
@@ -69,7 +62,7 @@ async fn retire<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> R
     .await
 }
 
-async fn test<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn test<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.test", form);
         let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id));
@@ -80,7 +73,7 @@ async fn test<W: KeepsEndpoints>(visit: Visit<W>, form: Form, id: String) -> Res
 }
 
 /// Answers with a page of its own: the secret is shown here and nowhere else. Sent twice, the form shows the same one.
-async fn rotate<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn rotate<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome> {
     let shown = W::endpoint(&visit, &id).await?;
     match rotated(&visit, &form, &shown).await {
         Ok(answer) => secret_page(&visit, &answer, "rotated"),
@@ -96,7 +89,7 @@ pub(crate) fn secret_page<W: KeepsEndpoints>(
     visit: &Visit<W>,
     answer: &Answer,
     what: &'static str,
-) -> Result<Outcome, Refusal> {
+) -> Result<Outcome> {
     let record: Value = read(&answer.body)?;
     visit.page(&SecretPage {
         shell: visit.shell.clone(),
@@ -108,11 +101,7 @@ pub(crate) fn secret_page<W: KeepsEndpoints>(
     })
 }
 
-async fn rotated<W: KeepsEndpoints>(
-    visit: &Visit<W>,
-    form: &Form,
-    shown: &ShownEndpoint,
-) -> Result<Answer, Refusal> {
+async fn rotated<W: KeepsEndpoints>(visit: &Visit<W>, form: &Form, shown: &ShownEndpoint) -> Result<Answer> {
     let body = json!({ "overlap_seconds": overlap_hours(form)? * HOUR_S, "force": forces(form) });
     let (holder, id) = (visit.who.holder(&shown.owner), Ok(shown.endpoint.id.clone()));
     let mutation = visit.mutation("endpoints.rotate_secret", form);
@@ -120,7 +109,7 @@ async fn rotated<W: KeepsEndpoints>(
 }
 
 /// The field is named as the page names it: nobody has typed the API's `overlap_seconds`.
-fn overlap_hours(form: &Form) -> Result<i64, Refusal> {
+fn overlap_hours(form: &Form) -> Result<i64> {
     let most = OVERLAP_MAX_S / HOUR_S;
     let typed = form.text("overlap_hours").parse().ok();
     typed.filter(|hours| (0..=most).contains(hours)).ok_or_else(|| {

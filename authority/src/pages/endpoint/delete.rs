@@ -1,13 +1,11 @@
 //! Deleting an endpoint: a page says what is lost and asks, a form does it.
 
 use askama::Template;
-use authority_domain::id::EndpointId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{EndpointId, Refusal, Result};
 use axum::Router;
 
 use super::{KeepsEndpoints, route};
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
@@ -36,7 +34,7 @@ pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
     )
 }
 
-async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, Refusal> {
+async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome> {
     visit.who.check_scope(W::MANAGES)?;
     let shown = W::endpoint(visit, id).await?;
     if !shown.deleted_at.is_empty() {
@@ -54,7 +52,7 @@ async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, 
 
 /// Whose endpoint it is, is asked without looking for the endpoint where the session says it: the form that is sent a
 /// second time gets the first answer.
-async fn delete<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn delete<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome> {
     let holder = W::holder_of(&visit, &id).await?;
     let mutation = visit.mutation("endpoints.delete", &form);
     match visit.app.endpoint_delete(holder, mutation, EndpointId::named(&id)).await {

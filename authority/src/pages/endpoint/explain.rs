@@ -1,15 +1,13 @@
 //! Why a receiver refused: what it got is pasted here, and judged with the endpoint's own secrets. Nothing is kept.
 
 use askama::Template;
-use authority_domain::refusal::{MemberCode, Refusal};
-use authority_domain::time::Timestamp;
+use authority_domain::{MemberCode, Refusal, Result, Timestamp};
 use axum::Router;
 use verify_explain::Explanation;
 
 use super::{KeepsEndpoints, route};
 use crate::app::console::explain::ReceivedDelivery;
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
@@ -46,7 +44,7 @@ pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
     )
 }
 
-async fn explain<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn explain<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome> {
     let endpoint = W::endpoint(&visit, &id).await?.endpoint.id;
     let explained = match received(&form) {
         Ok(received) => visit.app.explain_delivery(&endpoint, received).await.map(Some),
@@ -60,7 +58,7 @@ async fn explain<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String)
 }
 
 /// What was pasted.
-fn received(form: &Form) -> Result<ReceivedDelivery, Refusal> {
+fn received(form: &Form) -> Result<ReceivedDelivery> {
     let headers = form.lines("headers");
     let headers = headers.lines().filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect();
@@ -79,7 +77,7 @@ async fn page<W: KeepsEndpoints>(
     id: &str,
     typed: Option<&Form>,
     explanation: Option<Explanation>,
-) -> Result<Outcome, Refusal> {
+) -> Result<Outcome> {
     let shown = W::endpoint(visit, id).await?;
     let typed = |name: &str| typed.map_or_else(String::new, |form| form.lines(name));
     visit.page(&Page {

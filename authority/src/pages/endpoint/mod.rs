@@ -10,10 +10,7 @@ pub(crate) mod recovery;
 pub(crate) mod rotation;
 mod undelivered;
 
-use authority_domain::endpoint::{Endpoint, EndpointStatus};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Endpoint, EndpointStatus, Result, Tenant, Timestamp};
 use axum::Router;
 
 use super::Visitor;
@@ -22,10 +19,10 @@ use super::form::Form;
 use super::links::{encoded, mode};
 use super::view::{Cell, Fact, Table, duration, fact};
 use super::visit::{Outcome, Visit};
+use crate::app::ListRequest;
 use crate::app::console::overview::EndpointDay;
 use crate::app::endpoint::merchant::Holder;
-use crate::app::lists::ListRequest;
-use crate::http::entry::AppState;
+use crate::http::AppState;
 
 /// Rows of the lists on the page of an endpoint.
 pub(crate) const ROWS: u16 = 10;
@@ -36,8 +33,7 @@ pub(crate) trait KeepsEndpoints: Visitor {
     ///
     /// # Errors
     /// `not_found`.
-    fn endpoint(visit: &Visit<Self>, id: &str)
-    -> impl Future<Output = Result<ShownEndpoint, Refusal>> + Send;
+    fn endpoint(visit: &Visit<Self>, id: &str) -> impl Future<Output = Result<ShownEndpoint>> + Send;
 
     /// The use cases' name for the owner of such an endpoint.
     fn holder(&self, owner: &Tenant) -> Holder;
@@ -46,7 +42,7 @@ pub(crate) trait KeepsEndpoints: Visitor {
     ///
     /// # Errors
     /// `not_found`.
-    fn holder_of(visit: &Visit<Self>, id: &str) -> impl Future<Output = Result<Holder, Refusal>> + Send;
+    fn holder_of(visit: &Visit<Self>, id: &str) -> impl Future<Output = Result<Holder>> + Send;
 
     /// Where to go when an endpoint was deleted.
     fn after_deletion(id: &str) -> String;
@@ -59,7 +55,7 @@ pub(crate) trait KeepsEndpoints: Visitor {
         visit: &Visit<Self>,
         id: &str,
         typed: Option<&Form>,
-    ) -> impl Future<Output = Result<Outcome, Refusal>> + Send;
+    ) -> impl Future<Output = Result<Outcome>> + Send;
 }
 
 /// An endpoint with its owner.
@@ -136,7 +132,7 @@ pub(crate) async fn view<W: KeepsEndpoints>(
     shown: &ShownEndpoint,
     deliveries: Table,
     typed: Option<&Form>,
-) -> Result<EndpointView, Refusal> {
+) -> Result<EndpointView> {
     let ShownEndpoint { endpoint, owner, deleted_at } = shown;
     let links = &W::SITE.links;
     let day = visit.app.endpoint_day(owner, &endpoint.id).await?;

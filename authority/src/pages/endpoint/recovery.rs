@@ -3,14 +3,12 @@
 use askama::Template;
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::UndeliveredReason;
-use authority_domain::id::RecoveryId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{RecoveryId, Result};
 use axum::Router;
 use serde_json::Value;
 
 use super::{KeepsEndpoints, ROWS, ShownEndpoint, route};
-use crate::http::entry::AppState;
-use crate::http::rate_limit::Policy;
+use crate::http::{AppState, Policy};
 use crate::pages::filters;
 use crate::pages::form::{self, Form};
 use crate::pages::links::encoded;
@@ -54,7 +52,7 @@ fn body(form: &Form, dry_run: bool) -> Value {
     form::body([("since", since), ("until", form.given("until")), ("dry_run", Some(dry_run.into()))])
 }
 
-async fn count<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn count<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome> {
     let shown = W::endpoint(&visit, &id).await?;
     let holder = visit.who.holder(&shown.owner);
     let endpoint = Ok(shown.endpoint.id.clone());
@@ -75,7 +73,7 @@ async fn count<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -
     }
 }
 
-async fn recover<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome, Refusal> {
+async fn recover<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String) -> Result<Outcome> {
     let ShownEndpoint { endpoint, owner, .. } = W::endpoint(&visit, &id).await?;
     let mutation = visit.mutation("endpoints.recover", &form);
     let begun = visit
@@ -97,7 +95,7 @@ async fn cancel<W: KeepsEndpoints>(
     mut visit: Visit<W>,
     form: Form,
     (id, recovery): (String, String),
-) -> Result<Outcome, Refusal> {
+) -> Result<Outcome> {
     let shown = W::endpoint(&visit, &id).await?;
     let named = RecoveryId::named(&recovery)?;
     found(&visit, &shown, named.clone()).await?;
@@ -113,11 +111,7 @@ async fn cancel<W: KeepsEndpoints>(
 }
 
 /// A recovery of this endpoint; one of another endpoint is not there.
-async fn found<W: KeepsEndpoints>(
-    visit: &Visit<W>,
-    shown: &ShownEndpoint,
-    id: RecoveryId,
-) -> Result<Value, Refusal> {
+async fn found<W: KeepsEndpoints>(visit: &Visit<W>, shown: &ShownEndpoint, id: RecoveryId) -> Result<Value> {
     let answer = visit.app.recovery_get(visit.who.holder(&shown.owner), id).await?;
     let found: Value = read(&answer.body)?;
     if member(&found, "endpoint_id") != shown.endpoint.id.as_str() {
@@ -130,7 +124,7 @@ async fn found<W: KeepsEndpoints>(
 pub(super) async fn progress<W: KeepsEndpoints>(
     visit: &Visit<W>,
     shown: &ShownEndpoint,
-) -> Result<Option<Progress>, Refusal> {
+) -> Result<Option<Progress>> {
     let Some(id) = RecoveryId::parse(visit.asked("recovery")) else { return Ok(None) };
     let found = found(visit, shown, id).await?;
     let text = |name: &str| member(&found, name);
@@ -155,7 +149,7 @@ pub(super) async fn progress<W: KeepsEndpoints>(
 pub(super) async fn running<W: KeepsEndpoints>(
     visit: &Visit<W>,
     shown: &ShownEndpoint,
-) -> Result<Option<Table>, Refusal> {
+) -> Result<Option<Table>> {
     let (holder, id) = (visit.who.holder(&shown.owner), shown.endpoint.id.clone());
     let path = W::SITE.links.record("endpoints", id.as_str());
     let found = visit.app.recoveries_running_for(holder, id, i64::from(ROWS)).await?;

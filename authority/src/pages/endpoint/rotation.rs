@@ -1,7 +1,6 @@
 //! The overlap of a rotation as a timeline: which secret signs what, and until when.
 
-use authority_domain::endpoint::Endpoint;
-use authority_domain::time::Timestamp;
+use authority_domain::{Endpoint, Timestamp};
 
 /// The width of the picture in units.
 const WIDTH: i64 = 288;

@@ -5,14 +5,14 @@
 use askama::Template;
 use authority_domain::delivery::undelivered::UndeliveredReason;
 use authority_domain::list_filter::UndeliveredFilter;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Refusal, Result};
 use axum::Router;
 use serde_json::Value;
 
 use super::{KeepsEndpoints, ShownEndpoint, recovery, route};
 use crate::app::delivery::undelivered::Reach;
-use crate::app::lists::{List, ListRequest};
-use crate::http::entry::AppState;
+use crate::app::{List, ListRequest};
+use crate::http::AppState;
 use crate::pages::links::encoded;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table, member, read, time_of};
@@ -35,7 +35,7 @@ pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
         .route(&route::<W>("undelivered"), shows(async |visit: Visit<W>, id: String| page(&visit, &id).await))
 }
 
-async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome, Refusal> {
+async fn page<W: KeepsEndpoints>(visit: &Visit<W>, id: &str) -> Result<Outcome> {
     let shown = W::endpoint(visit, id).await?;
     // The platform's own endpoint has no stream of its own, of which something could be missing.
     if shown.owner.is_operator() {
@@ -58,7 +58,7 @@ pub(super) async fn newest<W: Visitor>(
     visit: &Visit<W>,
     shown: &ShownEndpoint,
     request: &ListRequest,
-) -> Result<(Table, Option<String>), Refusal> {
+) -> Result<(Table, Option<String>)> {
     let id = Ok(shown.endpoint.id.clone());
     let filter = UndeliveredFilter::default();
     let found = visit.app.undelivered_list(&shown.owner, id, request, filter, Reach::Page).await?;
@@ -77,7 +77,7 @@ pub(super) async fn newest<W: Visitor>(
     let table = Table {
         caption: "Newest events that have not arrived",
         head: &["Event", "Type", "Why", "Created"],
-        rows: items.iter().map(row).collect::<Result<_, Refusal>>()?,
+        rows: items.iter().map(row).collect::<Result<_>>()?,
         empty: if next_cursor.is_some() {
             "Every event up to here has arrived."
         } else {

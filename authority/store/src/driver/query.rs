@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use authority_domain::tenant::Tenant;
+use authority_domain::Tenant;
 use sqlx::SqlStr;
 
 use super::statement::{Statement, Target};

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, MerchantId, Timestamp};
 
 use crate::Result;
 use crate::slots::{Slots, Want};

@@ -17,8 +17,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use authority_domain::event::NewEvent;
-use authority_domain::id::{DeliveryId, EndpointId};
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, EndpointId, Timestamp};
 use tokio::sync::watch;
 
 use crate::slots::{Slot, Slots};

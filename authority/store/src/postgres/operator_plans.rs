@@ -1,10 +1,8 @@
 //! What the lists of all merchants' deliveries, and the search, read on PostgreSQL beside 100,000 records, counted by
 //! the server.
 
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::EndpointId;
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryStatus, EndpointId, Timestamp};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 

@@ -1,7 +1,7 @@
 //! The cost of the feed of changed orders and of the lookups on PostgreSQL with 100,000 orders and payments, read from
 //! their plans.
 
-use authority_domain::id::MerchantId;
+use authority_domain::MerchantId;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, PgConnection, Row as _};
 use tokio::sync::OnceCell;

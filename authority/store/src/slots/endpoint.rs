@@ -1,11 +1,11 @@
 //! The deliveries under way to one endpoint, and what its attempts have shown.
 
+use authority_domain::Timestamp;
 use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, HoldReason, cap};
 use authority_domain::endpoint::in_flight_limit::{
     DEFAULT_MAX_IN_FLIGHT, InFlightLimit, LARGEST_MAX_IN_FLIGHT,
 };
-use authority_domain::time::Timestamp;
 
 use super::Want;
 use super::pools::Pool;

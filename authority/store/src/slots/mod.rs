@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use authority_domain::endpoint::hold::Hold;
-use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::{EndpointId, MerchantId};
 use tokio::sync::Notify;
 
 use crate::tx::Bounds;

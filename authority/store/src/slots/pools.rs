@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use authority_domain::id::MerchantId;
+use authority_domain::MerchantId;
 
 /// The part of each pool that one merchant may hold unless another share is set, in percent. It leaves most of the
 /// capacity to the others even while two merchants are busy.

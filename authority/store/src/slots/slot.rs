@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use authority_domain::delivery::outcome::AttemptOutcome;
 use authority_domain::endpoint::hold::{HoldReason, hold_reason};
 use authority_domain::endpoint::in_flight_limit::Request;
-use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::time::Timestamp;
+use authority_domain::{AttemptOutcome, EndpointId, MerchantId, Timestamp};
 
 use super::pools::Pool;
 use super::{SLOW_AFTER, Slots, State};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::endpoint::in_flight_limit::FIRST_LIMIT;
-use authority_domain::id::{EndpointId, MerchantId};
+use authority_domain::{EndpointId, MerchantId};
 
 use super::State;
 use super::pools::Pool;

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::delivery::DeliveryStatus;
 use authority_domain::delivery::undelivered::Wanted;
-use authority_domain::id::{EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryStatus, EndpointId, EventId, Timestamp};
 
 use super::DIALECT;
 use super::large::{Large, MANY, tenant};

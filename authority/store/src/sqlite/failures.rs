@@ -6,10 +6,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use authority_domain::id::MerchantId;
 use authority_domain::merchant::limits::Limits;
-use authority_domain::merchant::{Merchant, MerchantStatus, Settings};
-use authority_domain::time::Timestamp;
+use authority_domain::merchant::{MerchantStatus, Settings};
+use authority_domain::{Merchant, MerchantId, Timestamp};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use sqlx::sqlite::SqliteConnectOptions;

@@ -9,8 +9,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use authority_domain::id::MerchantId;
-use authority_domain::tenant::Tenant;
+use authority_domain::{MerchantId, Tenant};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use tempfile::TempDir;

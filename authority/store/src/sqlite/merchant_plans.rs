@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 
 use super::large::{Large, MANY};
 use crate::tx::{Lease, SealedOption};

@@ -1,8 +1,7 @@
 //! What the lists of all merchants' deliveries cost beside a large history, in steps of SQLite's virtual machine.
 
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::EndpointId;
 use authority_domain::list_filter::AllDeliveriesFilter;
+use authority_domain::{DeliveryStatus, EndpointId};
 
 use super::large::{Large, MANY, tenant};
 

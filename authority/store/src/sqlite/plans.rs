@@ -1,15 +1,11 @@
 //! The cost of a merchant's lists, of lookups, and of what is read ahead, beside a large history.
 
-use authority_domain::id::MerchantId;
 use authority_domain::list_filter::{EventFilter, OrderFilter, PaymentFilter, RefundFilter};
-use authority_domain::order::OrderStatus;
 use authority_domain::order::external_references::SystemName;
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::order::payment_status::PaymentStatus;
-use authority_domain::refund::RefundStatus;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    FulfillmentStatus, MerchantId, OrderNumber, OrderStatus, RefundStatus, Tenant, Timestamp,
+};
 use verify_core::catalog::EventType;
 
 use super::large::{Large, MANY, RESOLUTION, tenant};

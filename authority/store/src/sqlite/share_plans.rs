@@ -1,10 +1,8 @@
 //! The cost of partners with a large history: 50,000 orders of one merchant, all of them shared with one partner, and
 //! as many parcels.
 
-use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::list_filter::ShareFilter;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::tenant::Tenant;
+use authority_domain::{ConnectionId, MerchantId, OrderNumber, ShareId, Tenant};
 
 use super::large::{Large, MANY, tenant};
 

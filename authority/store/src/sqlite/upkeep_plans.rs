@@ -1,10 +1,7 @@
 //! The cost of housekeeping beside what stays: 50,000 answers and figures that have not expired, closed alerts, and
 //! the finished deliveries.
 
-use authority_domain::alert::AlertCode;
-use authority_domain::delivery::outcome::FailureReason;
-use authority_domain::id::EndpointId;
-use authority_domain::time::Timestamp;
+use authority_domain::{AlertCode, EndpointId, FailureReason, Timestamp};
 
 use super::large::{Large, MANY};
 use crate::tx::Overdue;

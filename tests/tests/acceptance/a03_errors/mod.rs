@@ -10,7 +10,7 @@ mod who;
 
 use std::collections::BTreeSet;
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use http::Method;
 use tests::authority::Database;
 use tests::http::{Api, Call};

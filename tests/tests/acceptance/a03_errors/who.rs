@@ -1,6 +1,6 @@
 //! Who asks, and for what (contract 4.2 rows 2, 3, 6 and 13, 5.3).
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use http::Method;
 use serde_json::json;
 use tests::clock::now_ms;

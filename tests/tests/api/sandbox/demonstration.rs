@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use http::Method;
 use serde_json::{Value, json};
 use tests::authority::Authority;

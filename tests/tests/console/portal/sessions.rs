@@ -1,6 +1,6 @@
 //! Links and sessions: how they begin, and everything that ends them.
 
-use authority_domain::id::PortalSessionId;
+use authority_domain::PortalSessionId;
 use futures_util::future::join;
 use http::Method;
 use serde_json::{Value, json};

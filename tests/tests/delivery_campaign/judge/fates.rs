@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::delivery::outcome::{AttemptOutcome, OutcomeClass, classify};
+use authority_domain::AttemptOutcome;
+use authority_domain::delivery::outcome::{OutcomeClass, classify};
 
 use super::{Case, Findings, READ_BEFORE_MS};
 use crate::facts::{AttemptRow, DeliveryRow, EventRow};

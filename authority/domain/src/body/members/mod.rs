@@ -11,7 +11,7 @@
 //!
 //! let body = json!({"carrier": "dhl", "line_items": [{"line_item_id": "li_1", "quantity": 2}]});
 //! let shipment = read(&body, |m| {
-//!     m.not_writable(&["status", "order_number"]);
+//!     m.not_writable("status order_number");
 //!     Shipment {
 //!         carrier: m.string("carrier", Text::line(1, 64)).required(),
 //!         tracking_number: m.string("tracking_number", Text::line(1, 100)).optional(),
@@ -39,13 +39,13 @@ use serde_json::{Map, Value};
 
 use crate::body::errors::{Checked, Errors};
 use crate::body::{Field, shape};
-use crate::refusal::{MemberCode, Refusal};
+use crate::refusal::{MemberCode, Refusal, Result};
 
 /// Reads a body.
 ///
 /// # Errors
 /// A [`Refusal`] with every wrong member: `field_not_writable`, `unknown_field` or `validation_failed`.
-pub fn read<T>(body: &Value, build: impl FnOnce(&mut Members<'_>) -> T) -> Result<T, Refusal> {
+pub fn read<T>(body: &Value, build: impl FnOnce(&mut Members<'_>) -> T) -> Result<T> {
     if shape::is_asked_for() {
         Errors::default().muted(|errors| Members::scope(None, String::new(), errors, build));
         return Err(Refusal::internal());
@@ -63,7 +63,7 @@ pub struct Members<'a> {
     object: Option<&'a Map<String, Value>>,
     pointer: String,
     named: Vec<&'static str>,
-    not_writable: &'a [&'static str],
+    not_writable: Vec<&'static str>,
     errors: &'a mut Errors,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Members<'a> {
         errors: &'a mut Errors,
         build: impl FnOnce(&mut Members<'_>) -> T,
     ) -> T {
-        let mut members = Members { object, pointer, named: Vec::new(), not_writable: &[], errors };
+        let mut members = Members { object, pointer, named: Vec::new(), not_writable: Vec::new(), errors };
         shape::begin();
         let built = build(&mut members);
         shape::end();
@@ -83,9 +83,10 @@ impl<'a> Members<'a> {
         built
     }
 
-    /// Declares members that the record has and this operation does not write.
-    pub fn not_writable(&mut self, names: &'static [&'static str]) {
-        self.not_writable = names;
+    /// Declares members that the record has and this operation does not write, besides those declared before: their
+    /// names, with blanks between.
+    pub fn not_writable(&mut self, names: &'static str) {
+        self.not_writable.extend(names.split(' '));
         shape::not_writable(names);
     }
 

@@ -11,7 +11,7 @@ use crate::order::OrderStatus;
 /// Every kind of member once.
 fn read_all(body: &Value) -> Result<(), Refusal> {
     read(body, |m| {
-        m.not_writable(&["amounts"]);
+        m.not_writable("amounts");
         m.string("text", Text::line(1, 5)).required();
         m.string("note", Text::NOTE).optional();
         m.parsed("even", Text::LINE, "a text of even length", (), |text| {

@@ -16,7 +16,7 @@ use crate::endpoint::headers::RequestHeaders;
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::error_code::ErrorCode;
 use crate::parts::Metadata;
-use crate::refusal::{MemberCode, MemberError, Refusal};
+use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 use crate::time::Timestamp;
 
 /// The longest time two secrets may be valid side by side: 7 days, in seconds.
@@ -58,7 +58,7 @@ impl Endpoint {
     /// # Errors
     /// `validation_failed` when more metadata would be left than an endpoint may have, or more requests in flight than
     /// the merchant may have, or when headers would go to another host than they were given for.
-    pub fn patched(&self, patch: EndpointPatch, now: Timestamp) -> Result<Option<Self>, Refusal> {
+    pub fn patched(&self, patch: EndpointPatch, now: Timestamp) -> Result<Option<Self>> {
         let keeps_headers = patch.headers.is_none() && !self.header_names.is_empty();
         if keeps_headers && patch.url.as_ref().is_some_and(|url| !same_origin(url, &self.url)) {
             return Err(headers_for_another_host());
@@ -115,13 +115,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// `rotation_in_progress` while the overlap of the rotation before is open, unless `force` ends it.
-    pub fn rotated(
-        &self,
-        secret_hint: String,
-        overlap_s: i64,
-        force: bool,
-        now: Timestamp,
-    ) -> Result<Self, Refusal> {
+    pub fn rotated(&self, secret_hint: String, overlap_s: i64, force: bool, now: Timestamp) -> Result<Self> {
         if let Some(until) = self.overlap_open_until(now)
             && !force
         {
@@ -199,10 +193,7 @@ fn headers_for_another_host() -> Refusal {
     }])
 }
 
-fn merged(
-    mut metadata: Metadata,
-    patch: Option<BTreeMap<String, Option<String>>>,
-) -> Result<Metadata, Refusal> {
+fn merged(mut metadata: Metadata, patch: Option<BTreeMap<String, Option<String>>>) -> Result<Metadata> {
     let Some(patch) = patch else { return Ok(Metadata::new()) };
     for (key, value) in patch {
         match value {

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::body;
-use crate::refusal::Refusal;
+use crate::refusal::Result;
 
-fn of(headers: &Value) -> Result<Option<RequestHeaders>, Refusal> {
+fn of(headers: &Value) -> Result<Option<RequestHeaders>> {
     body::read(&json!({ "headers": headers }), read)
 }
 

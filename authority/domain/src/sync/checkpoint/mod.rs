@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::error_code::ErrorCode;
 use crate::id::CheckpointId;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Result};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
 
@@ -128,7 +128,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// `checkpoint_regression` when it would move backwards and nobody insists.
-    pub fn moved(self, said: Acknowledged, now: Timestamp) -> Result<Option<Self>, Refusal> {
+    pub fn moved(self, said: Acknowledged, now: Timestamp) -> Result<Option<Self>> {
         let Acknowledged { cursor, position, force, .. } = said;
         if position == self.position {
             return Ok(None);

@@ -1,9 +1,6 @@
 //! Checkouts.
 
-use authority_domain::checkout::Checkout;
-use authority_domain::id::{CheckoutId, MerchantId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Checkout, CheckoutId, MerchantId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, query};

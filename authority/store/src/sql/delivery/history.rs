@@ -1,10 +1,10 @@
 //! Reading deliveries and attempts: what became of an event on its way to an endpoint (contract 2.9).
 
-use authority_domain::delivery::outcome::{AttemptOutcome, FailureReason};
-use authority_domain::delivery::{Attempt, Delivery, DeliveryStatus, Trigger};
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
+use authority_domain::delivery::{Attempt, Delivery, Trigger};
 use authority_domain::list_filter::DeliveryFilter;
-use authority_domain::tenant::Tenant;
+use authority_domain::{
+    AttemptOutcome, DeliveryId, DeliveryStatus, EndpointId, EventId, FailureReason, Tenant,
+};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

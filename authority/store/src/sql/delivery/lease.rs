@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, EndpointId, MerchantId, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, query};

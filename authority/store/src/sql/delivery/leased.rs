@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use authority_domain::endpoint::SignatureProfile;
 use authority_domain::event::cause::{Cause, TraceParent};
-use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId, RequestId};
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, EndpointId, EventId, MerchantId, RequestId, Timestamp};
 
 use crate::driver::{Query, Row};
 use crate::slots::Want;

@@ -11,9 +11,7 @@ pub(crate) mod leased;
 pub(crate) mod settlements;
 
 use authority_domain::delivery::Trigger;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::shards::Shard;

@@ -6,9 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::delivery::outcome::FailureReason;
-use authority_domain::id::{AttemptId, DeliveryId, EndpointId, MerchantId};
-use authority_domain::time::Timestamp;
+use authority_domain::{AttemptId, DeliveryId, EndpointId, FailureReason, MerchantId, Timestamp};
 
 use crate::Result;
 use crate::driver::{Kind, Query, Value};

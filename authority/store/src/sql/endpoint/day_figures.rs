@@ -8,9 +8,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::event::NewEvent;
-use authority_domain::id::EndpointId;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::Query;

@@ -5,9 +5,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::delivery::integration_health::EndpointFigures;
-use authority_domain::id::EndpointId;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -13,10 +13,7 @@ pub(crate) mod undelivered;
 pub(crate) mod upkeep;
 
 use authority_domain::delivery::recovery::RecoveryStatus;
-use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus};
-use authority_domain::id::EndpointId;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

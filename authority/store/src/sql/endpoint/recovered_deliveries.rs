@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use authority_domain::delivery::Trigger;
-use authority_domain::id::DeliveryId;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Value, query};

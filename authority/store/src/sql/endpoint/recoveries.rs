@@ -5,9 +5,7 @@
 //! another instance has done a step meanwhile, the step writes nothing.
 
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
-use authority_domain::id::{DeliveryId, EndpointId, MerchantId, RecoveryId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, EndpointId, MerchantId, RecoveryId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -4,13 +4,9 @@
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::client_certificate::ClientCertificate;
 use authority_domain::endpoint::hold::HoldReason;
-use authority_domain::endpoint::{
-    DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile,
-};
-use authority_domain::id::EndpointId;
+use authority_domain::endpoint::{Health, HealthState, SignatureProfile};
 use authority_domain::merchant::limits::MaxInFlight;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::Row;

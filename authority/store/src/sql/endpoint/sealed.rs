@@ -4,7 +4,7 @@
 //!
 //! A value is replaced only while it is still the one that was read, so that no newer value is overwritten.
 
-use authority_domain::id::EndpointId;
+use authority_domain::EndpointId;
 
 use crate::Result;
 use crate::driver::{Query, query};

@@ -2,9 +2,7 @@
 //!
 //! An endpoint has one secret, or two while an overlap is open: the newest, which has no end, and the one before it.
 
-use authority_domain::id::EndpointId;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, query};

@@ -7,12 +7,8 @@
 //! The index of its deliveries shows whether an event has arrived, event by event. The lookup is a scalar subquery,
 //! which no planner turns into a scan of all the endpoint's deliveries.
 
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::delivery::outcome::FailureReason;
 use authority_domain::delivery::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
-use authority_domain::id::{EndpointId, EventId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryStatus, EndpointId, EventId, FailureReason, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -1,8 +1,7 @@
 //! Where time alone has brought something due to endpoints. It is read without a turn, so that a transaction takes only
 //! those of the shards that have something to do.
 
-use authority_domain::alert::AlertCode;
-use authority_domain::time::Timestamp;
+use authority_domain::{AlertCode, Timestamp};
 
 use crate::Result;
 use crate::driver::Query;

@@ -6,8 +6,7 @@
 
 use std::fmt::Write as _;
 
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -1,7 +1,7 @@
 //! Checkpoints of consumers.
 
+use authority_domain::Tenant;
 use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
-use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -6,10 +6,8 @@ pub(crate) mod retention;
 pub(crate) mod streams;
 
 use authority_domain::event::NewEvent;
-use authority_domain::id::{EventId, RequestId};
 use authority_domain::list_filter::EventFilter;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EventId, RequestId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -10,9 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use authority_domain::id::{EventId, MerchantId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EventId, MerchantId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Kind, Query, query};

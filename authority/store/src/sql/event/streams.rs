@@ -10,9 +10,7 @@ use std::collections::HashMap;
 
 use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, cap};
-use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, MerchantId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row};

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use authority_domain::id::{MerchantId, RequestId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{MerchantId, RequestId, Tenant, Timestamp};
 
 use crate::driver::{Query, query};
 use crate::shards::Shard;

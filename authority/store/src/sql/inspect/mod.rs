@@ -8,15 +8,10 @@ pub(crate) mod orders;
 pub(crate) mod records;
 pub(crate) mod shares;
 
-use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::invariants::{
     EventDelivery, EventHead, OrderFacts, StoredEvent, StreamCounter, Subscription,
 };
-use authority_domain::order::number::OrderNumber;
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, EventId, MerchantId, OrderNumber, Payment, Refund, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

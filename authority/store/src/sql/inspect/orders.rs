@@ -3,12 +3,8 @@
 use std::collections::BTreeMap;
 
 use authority_domain::invariants::{OrderFacts, OrderLineRow, ReferenceRow};
-use authority_domain::order::Order;
 use authority_domain::order::line_quantities::Marks;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Order, OrderNumber, Payment, Refund, Tenant};
 use serde::de::DeserializeOwned;
 
 use crate::Result;

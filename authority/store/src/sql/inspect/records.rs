@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::Tenant;
 use authority_domain::invariants::{RecordKind, StoredRecord};
-use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Kind, Query, Row};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use authority_domain::Tenant;
 use authority_domain::invariants::StoredShare;
 use authority_domain::partner::share::ShareStatus;
-use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -1,10 +1,7 @@
 //! Authentication: from the hash of a key to the key and its owner.
 
-use authority_domain::id::KeyId;
-use authority_domain::merchant::Merchant;
 use authority_domain::merchant::key_record::ApiKeyRecord;
-use authority_domain::merchant::scope::OperatorScope;
-use authority_domain::time::Timestamp;
+use authority_domain::{KeyId, Merchant, OperatorScope, Timestamp};
 
 use crate::driver::{Query, Row, query};
 use crate::sql::merchant::api_keys::{COLUMNS, record};

@@ -1,9 +1,7 @@
 //! The keys of merchants, as the operator manages them.
 
-use authority_domain::id::{KeyId, MerchantId};
 use authority_domain::merchant::key_record::ApiKeyRecord;
-use authority_domain::merchant::scope::Scope;
-use authority_domain::time::Timestamp;
+use authority_domain::{KeyId, MerchantId, Scope, Timestamp};
 
 use crate::driver::{Kind, Query, Row, query};
 use crate::shards::ShardSet;

@@ -6,9 +6,8 @@ pub(crate) mod owners;
 pub(crate) mod portal_sessions;
 pub(crate) mod sandbox_clock;
 
-use authority_domain::id::MerchantId;
 use authority_domain::list_filter::MerchantFilter;
-use authority_domain::merchant::Merchant;
+use authority_domain::{Merchant, MerchantId};
 
 use crate::Result;
 use crate::driver::{Query, query};

@@ -1,7 +1,6 @@
 //! Whose a record is, for the operator's requests that name a record by its id alone.
 
-use authority_domain::id::{CheckoutId, DeliveryId, EndpointId, MerchantId, PaymentId, SubscriptionId};
-use authority_domain::tenant::Tenant;
+use authority_domain::{CheckoutId, DeliveryId, EndpointId, MerchantId, PaymentId, SubscriptionId, Tenant};
 
 use crate::Result;
 use crate::driver::Query;

@@ -1,11 +1,8 @@
 //! Links to the merchant portal and the sessions that they become. The database knows the hash of what a link or a
 //! cookie holds, never the value itself.
 
-use authority_domain::id::PortalSessionId;
-use authority_domain::merchant::Merchant;
 use authority_domain::merchant::portal_session::PortalSession;
-use authority_domain::merchant::scope::Scope;
-use authority_domain::time::Timestamp;
+use authority_domain::{Merchant, PortalSessionId, Scope, Timestamp};
 
 use crate::Result;
 use crate::driver::{Row, query};

@@ -1,9 +1,7 @@
 //! The clocks of test merchants.
 
-use authority_domain::id::{MerchantId, SubscriptionId};
 use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance, SandboxClock};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{MerchantId, SubscriptionId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, query};

@@ -1,11 +1,9 @@
 //! Alerts, while they are open and after. The operator's alerts are stored under a merchant id that does not exist, so
 //! that one unique index serves both owners. An alert about an endpoint is its owner's, and in its shard.
 
-use authority_domain::alert::{Alert, AlertCode, AlertStatus, NewAlert, Severity};
-use authority_domain::id::{AlertId, EndpointId};
+use authority_domain::alert::{Alert, NewAlert, Severity};
 use authority_domain::list_filter::AlertFilter;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{AlertCode, AlertId, AlertStatus, EndpointId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -4,10 +4,8 @@
 //! and cancelled ones are few and have indexes of their own. For anything else a page looks at [`LOOK_AHEAD`] rows at
 //! most and says where it stopped. A page is chosen from the deliveries alone and joined with its events afterwards.
 
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::{EndpointId, EventId, MerchantId};
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::tenant::Mode;
+use authority_domain::{DeliveryStatus, EndpointId, EventId, MerchantId, Mode};
 
 use crate::Result;
 use crate::driver::{Query, Row};

@@ -4,10 +4,9 @@
 //! that have events, the methods of others for theirs. The frame of a use case makes the audit entry from these notes,
 //! so no use case has to write one itself.
 
-use authority_domain::audit_log::{AuditEntry, Author};
-use authority_domain::id::MerchantId;
+use authority_domain::audit_log::AuditEntry;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::time::Timestamp;
+use authority_domain::{Author, MerchantId, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row};

@@ -1,7 +1,6 @@
 //! Sessions of the operator's console. The database knows the hash of what a cookie holds, never the value itself.
 
-use authority_domain::id::KeyId;
-use authority_domain::time::Timestamp;
+use authority_domain::{KeyId, Timestamp};
 
 use crate::Result;
 use crate::driver::query;

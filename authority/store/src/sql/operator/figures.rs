@@ -1,6 +1,6 @@
 //! Figures over the whole database, for the operators of the service (contract 6.2, 15.11).
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use rand::SeedableRng as _;
 use rand::distr::{Alphanumeric, SampleString as _};
 use rand::rngs::StdRng;

@@ -1,11 +1,9 @@
 //! What the operator can look up over all merchants (contract 6.2). No merchant's request comes here. Lists go by ids.
 
 use authority_domain::delivery::{Attempt, Delivery};
-use authority_domain::endpoint::{Endpoint, HealthState};
-use authority_domain::id::{DeliveryId, EndpointId, EventId, MerchantId};
+use authority_domain::endpoint::HealthState;
 use authority_domain::list_filter::EventFilter;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, Endpoint, EndpointId, EventId, MerchantId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -3,12 +3,10 @@
 //! Every kind of name has an index over all merchants, so a search is one look-up for each and costs the same beside
 //! any history.
 
-use authority_domain::alert::AlertStatus;
-use authority_domain::id::{
-    AlertId, AttemptId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, KeyId, RecoveryId,
-    ShareId, ShipmentId, SubscriptionId,
+use authority_domain::{
+    AlertId, AlertStatus, AttemptId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, KeyId,
+    RecoveryId, ShareId, ShipmentId, SubscriptionId, Tenant,
 };
-use authority_domain::tenant::Tenant;
 
 use crate::Result;
 use crate::driver::{Dialect, Query, Row};

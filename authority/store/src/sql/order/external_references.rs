@@ -2,8 +2,7 @@
 //! changes one updates this index in the same transaction.
 
 use authority_domain::order::external_references::{ExternalName, SystemName};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::tenant::Tenant;
+use authority_domain::{OrderNumber, Tenant};
 
 use crate::Result;
 use crate::driver::query;

@@ -5,14 +5,11 @@ pub(crate) mod numbers;
 pub(crate) mod story;
 pub(crate) mod surroundings;
 
-use authority_domain::id::MerchantId;
 use authority_domain::list_filter::OrderFilter;
+use authority_domain::order::ConfirmedBy;
 use authority_domain::order::external_references::SystemName;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{ConfirmedBy, Order};
 use authority_domain::sync::order_feed::StoredChange;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{MerchantId, Order, OrderNumber, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, query};

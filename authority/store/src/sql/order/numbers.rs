@@ -1,7 +1,6 @@
 //! The numbers that the authority gives to orders that come without one.
 
-use authority_domain::order::number::OrderNumber;
-use authority_domain::tenant::Tenant;
+use authority_domain::{OrderNumber, Tenant};
 
 use crate::Result;
 use crate::driver::query;

@@ -2,9 +2,7 @@
 //! few statements however many there are.
 
 use authority_domain::delivery::Attempt;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -6,8 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use authority_domain::order::number::OrderNumber;
-use authority_domain::tenant::Tenant;
+use authority_domain::{OrderNumber, Tenant};
 
 use crate::Result;
 use crate::sql::order::order_key;

@@ -3,13 +3,12 @@
 //! A connection belongs to two merchants. Each function that takes a tenant finds it for these two and for no other.
 //! Commits of either rest on it, and of nobody else: who changes one holds the turns of both.
 
-use authority_domain::id::{ConnectionId, MerchantId};
 use authority_domain::list_filter::ConnectionFilter;
 use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionState, ConnectionStatus, PartnerConnection,
 };
-use authority_domain::tenant::{MerchantContext, Tenant};
-use authority_domain::time::Timestamp;
+use authority_domain::tenant::MerchantContext;
+use authority_domain::{ConnectionId, MerchantId, Tenant, Timestamp};
 
 use crate::driver::{Query, Row, query};
 use crate::shards::ShardSet;

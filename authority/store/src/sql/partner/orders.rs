@@ -1,9 +1,8 @@
 //! The orders that partners see through active shares (contract 4.14).
 
-use authority_domain::id::ShareId;
 use authority_domain::list_filter::ShareFilter;
 use authority_domain::partner::share::OrderShare;
-use authority_domain::tenant::Tenant;
+use authority_domain::{ShareId, Tenant};
 use futures_util::TryStreamExt;
 
 use crate::Result;

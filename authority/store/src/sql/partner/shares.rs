@@ -6,12 +6,10 @@
 //!
 //! Their rows are never buffered, so every read in a transaction sees them ([`crate::sql::transaction::write_buffer`]).
 
-use authority_domain::id::{ConnectionId, MerchantId, ShareId};
 use authority_domain::list_filter::ShareFilter;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus};
-use authority_domain::tenant::{MerchantContext, Tenant};
-use authority_domain::time::Timestamp;
+use authority_domain::tenant::MerchantContext;
+use authority_domain::{ConnectionId, MerchantId, OrderNumber, ShareId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -2,12 +2,10 @@
 
 pub(crate) mod processor_reports;
 
-use authority_domain::id::{CheckoutId, MerchantId, PaymentId, SubscriptionId};
 use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::payment::Payment;
-use authority_domain::refund::Refund;
-use authority_domain::tenant::Tenant;
+use authority_domain::{
+    CheckoutId, MerchantId, OrderNumber, Payment, PaymentId, Refund, SubscriptionId, Tenant,
+};
 
 use crate::Result;
 use crate::driver::{Query, query};

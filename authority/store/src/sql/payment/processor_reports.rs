@@ -1,8 +1,7 @@
 //! The reports of processors, each counted once: a processor repeats a message until it is answered.
 
 use authority_domain::body::party_name;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::query;

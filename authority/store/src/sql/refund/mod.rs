@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::id::{MerchantId, PaymentId, RefundId};
 use authority_domain::list_filter::RefundFilter;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::parts::Money;
-use authority_domain::payment::Payment;
-use authority_domain::refund::{Refund, RefundStatus, RequesterType};
-use authority_domain::tenant::Tenant;
+use authority_domain::refund::RequesterType;
+use authority_domain::{MerchantId, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

@@ -1,10 +1,7 @@
 //! Shipments.
 
-use authority_domain::id::{LineItemId, MerchantId, ShipmentId};
 use authority_domain::order::line_quantities::{LineMarks, Marks};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::shipment::Shipment;
-use authority_domain::tenant::Tenant;
+use authority_domain::{LineItemId, MerchantId, OrderNumber, Shipment, ShipmentId, Tenant};
 
 use crate::Result;
 use crate::driver::{Query, Row, query};

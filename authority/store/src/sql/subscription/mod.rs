@@ -1,10 +1,8 @@
 //! Subscriptions, and the terms that checkouts agree on.
 
-use authority_domain::id::{CheckoutId, MerchantId, SubscriptionId};
 use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::subscription::{AnchoredSubscription, Subscription, SubscriptionTerms};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{CheckoutId, MerchantId, SubscriptionId, Tenant, Timestamp};
 
 use crate::Result;
 use crate::driver::{Query, Row, Value, query};

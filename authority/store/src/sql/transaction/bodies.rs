@@ -1,7 +1,6 @@
 //! Reading records by their stored text: the query shapes that the records of merchants share.
 
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{Tenant, Timestamp};
 use serde::de::DeserializeOwned;
 
 use crate::Result;

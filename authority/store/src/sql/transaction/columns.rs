@@ -2,13 +2,10 @@
 
 use std::convert::identity;
 
-use authority_domain::id::{
+use authority_domain::{
     AlertId, AttemptId, AuditId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId,
-    LineItemId, MerchantId, PortalSessionId, RecoveryId, RequestId, ShareId,
+    LineItemId, MerchantId, OrderNumber, PortalSessionId, RecoveryId, RequestId, ShareId, Tenant, Timestamp,
 };
-use authority_domain::order::number::OrderNumber;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 
 use crate::driver::Row;

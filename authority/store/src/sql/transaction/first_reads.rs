@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::id::MerchantId;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::tenant::Tenant;
+use authority_domain::{MerchantId, OrderNumber, Tenant};
 
 use crate::driver::Value;
 use crate::shards::Shard;

@@ -9,7 +9,7 @@
 //! no more rows than that. Only when these do not fill it, a statement that reads nothing but an index finds how far it
 //! may look, and it is read once more. A page whose conditions all have an index has no bound.
 
-use authority_domain::tenant::Tenant;
+use authority_domain::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row};

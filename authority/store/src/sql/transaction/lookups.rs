@@ -5,8 +5,7 @@
 //! trip (`batch::look_up`), with a text that does not depend on the keys. SQLite has no round trips, and gets a
 //! statement for each lookup.
 
-use authority_domain::id::MerchantId;
-use authority_domain::tenant::Tenant;
+use authority_domain::{MerchantId, Tenant};
 
 use crate::driver::{Error, Kind, Row, Value};
 use crate::sql::transaction::Tx;

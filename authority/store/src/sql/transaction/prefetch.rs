@@ -15,12 +15,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use authority_domain::id::{CheckoutId, PaymentId, RefundId, ShipmentId};
-use authority_domain::merchant::Merchant;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::refund::RequesterType;
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
+use authority_domain::{
+    CheckoutId, Merchant, OrderNumber, PaymentId, RefundId, ShipmentId, Tenant, Timestamp,
+};
 
 use crate::Result;
 use crate::sql::event::streams;

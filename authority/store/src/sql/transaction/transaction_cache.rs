@@ -13,9 +13,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use authority_domain::id::{EndpointId, MerchantId};
-use authority_domain::merchant::Merchant;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EndpointId, Merchant, MerchantId, Tenant};
 
 use crate::tx::{KnownMessage, Subscriber};
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use authority_domain::id::{DeliveryId, EndpointId, MerchantId};
-use authority_domain::time::Timestamp;
+use authority_domain::{DeliveryId, EndpointId, MerchantId, Timestamp};
 
 use crate::driver::Connection;
 use crate::hand_off::{DispatchHandle, HandedOff};

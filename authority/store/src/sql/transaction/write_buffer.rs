@@ -13,8 +13,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use authority_domain::merchant::Merchant;
-use authority_domain::tenant::Tenant;
+use authority_domain::{Merchant, Tenant};
 use futures_util::stream::BoxStream;
 
 use super::lookups::Asked;

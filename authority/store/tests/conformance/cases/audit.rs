@@ -1,16 +1,13 @@
 //! The audit log: contract 6.1.
 
-use authority_domain::audit_log::{AuditEntry, Author};
-use authority_domain::id::{AuditId, KeyId, RequestId};
+use authority_domain::audit_log::AuditEntry;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::refusal::Refusal;
+use authority_domain::{AuditId, Author, KeyId, Refusal, RequestId};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::Written;
 
-use super::fixtures::{at, dice, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon};
 
 pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) {
     let shop = Shop::open(database).await;

@@ -1,14 +1,10 @@
 //! What becomes of deliveries whose endpoint is disabled or deleted: contract 7.5.
 
-use authority_domain::delivery::outcome::FailureReason;
-use authority_domain::endpoint::{DisabledReason, Endpoint};
-use authority_domain::id::EndpointId;
+use authority_domain::{DisabledReason, Endpoint, EndpointId, FailureReason};
 use authority_store::StoreError;
 use authority_store::tx::SettledAs;
 
-use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon, settlement};
 
 async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
     ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap()

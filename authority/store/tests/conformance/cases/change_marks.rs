@@ -1,12 +1,10 @@
 //! Marks of change: what makes them different, and what does not (contract 20).
 
-use authority_domain::alert::AlertCode;
+use authority_domain::AlertCode;
 use authority_store::tx::{SettledAs, Stretch};
 
-use super::fixtures::{alert, at, noon, settlement};
 use super::recoveries::begin;
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, alert, ask, at, noon, settlement};
 
 async fn of(shop: &Shop) -> String {
     ask!(shop.store.read, [shop], |tx| tx.tenant_mark(&shop.tenant)).unwrap()

@@ -1,17 +1,12 @@
 //! One fact, one commit: contract 7.8, 12 T1, I10 and I12.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, Record, WebhookTest};
+use authority_domain::event::change::{Record, WebhookTest};
 use authority_domain::list_filter::OrderFilter;
-use authority_domain::order::Order;
-use authority_domain::order::fulfillment_status::FulfillmentStatus;
-use authority_domain::order::number::OrderNumber;
+use authority_domain::{Change, ErrorCode, FulfillmentStatus, Order, OrderNumber};
 use authority_store::commit::Audience;
 use verify_core::catalog::EventType;
 
-use super::fixtures::noon;
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, noon};
 
 /// How many rows each table has that a commit writes.
 async fn rows(database: &dyn Database) -> Vec<i64> {

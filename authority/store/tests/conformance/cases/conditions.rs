@@ -3,13 +3,11 @@
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
-use authority_domain::endpoint::{EndpointStatus, Health, HealthState};
-use authority_domain::id::{EndpointId, EventId};
+use authority_domain::endpoint::{Health, HealthState};
+use authority_domain::{EndpointId, EndpointStatus, EventId};
 use authority_store::tx::{ConditionOf, Overdue};
 
-use super::fixtures::{at, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon};
 
 async fn condition_of(shop: &Shop, id: &EndpointId) -> ConditionOf {
     let ids = [id.clone()];

@@ -1,16 +1,12 @@
 //! What the operator's console asks: sessions, search, the story of an order, endpoints in trouble (contract 20).
 
-use authority_domain::event::change::Change;
-use authority_domain::id::{AttemptId, DeliveryId, EventId, RecoveryId, ShipmentId};
 use authority_domain::order::external_references::{ExternalName, SystemName};
-use authority_domain::time::Timestamp;
+use authority_domain::{AttemptId, Change, DeliveryId, EventId, RecoveryId, ShipmentId, Timestamp};
 use authority_store::tx::{ConsoleSession, HourFigures, MatchedName, NamedRecord, SettledAs};
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice, noon, operator_key, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon, operator_key, settlement};
 
 async fn session(store: &Store, hash: [u8; 32]) -> Option<(ConsoleSession, Option<Timestamp>)> {
     ask!(store.read, |tx| tx.console_session(&hash)).unwrap().map(|(session, key)| (session, key.revoked_at))

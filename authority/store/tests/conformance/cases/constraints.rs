@@ -4,9 +4,8 @@ use authority_domain::event::change::Record;
 use authority_store::tx::{KnownMessage, MadeUnderKey, MessageId, ProcessorMessage};
 use authority_store::{Constraint, StoreError};
 
-use super::fixtures::{api_key, dice, merchant, new_payment, noon, payment_id};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::fixtures::{new_payment, payment_id};
+use super::{Database, Shop, api_key, ask, dice, merchant, noon};
 
 pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database) {
     let shop = Shop::open(database).await;

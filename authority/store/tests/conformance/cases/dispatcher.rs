@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use authority_domain::id::EndpointId;
+use authority_domain::EndpointId;
 use authority_store::Store;
 use authority_store::hand_off::{DispatchHandle, DispatchRegistration, HandedOff};
 use authority_store::slots::{Capacity, Moment, Slots};
 use tokio::sync::watch;
 
-use super::fixtures::at;
+use super::at;
 
 /// A dispatcher that sends nothing and keeps what it is given.
 pub(crate) struct Counter {

@@ -1,28 +1,24 @@
 //! What the scheduler looks for: checkouts and orders whose time is over, of all tenants, a batch at a time; and the
 //! operator's alerts.
 
-use authority_domain::alert::{Alert, AlertCode, AlertStatus};
-use authority_domain::checkout::{CheckoutEnd, CheckoutStatus};
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::AlertId;
+use authority_domain::alert::Alert;
+use authority_domain::checkout::CheckoutStatus;
+use authority_domain::event::change::Record;
 use authority_domain::list_filter::AlertFilter;
-use authority_domain::merchant::{Merchant, Settings};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{ConfirmOn, OrderRequest};
-use authority_domain::payment::PaymentStatus;
+use authority_domain::merchant::Settings;
+use authority_domain::order::OrderRequest;
 use authority_domain::payment::flow::Surroundings;
 use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance};
-use authority_domain::tenant::Tenant;
-use authority_domain::time::Timestamp;
-use authority_domain::{checkout, order, payment};
+use authority_domain::{
+    AlertCode, AlertId, AlertStatus, Change, CheckoutEnd, ConfirmOn, Merchant, OrderNumber, PaymentStatus,
+    Tenant, Timestamp, checkout, order, payment,
+};
 use authority_store::Store;
 use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::fixtures::{alert, at, dice, merchant, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, alert, ask, at, dice, merchant, noon};
 
 async fn due_checkouts(
     store: &Store,

@@ -3,19 +3,15 @@
 use std::collections::BTreeMap;
 
 use authority_domain::delivery::retry::RetrySchedule;
+use authority_domain::endpoint::SignatureProfile;
 use authority_domain::endpoint::changes::EndpointPatch;
 use authority_domain::endpoint::client_certificate::ClientCertificate;
-use authority_domain::endpoint::{DisabledReason, Endpoint, SignatureProfile};
-use authority_domain::id::EndpointId;
-use authority_domain::time::Timestamp;
+use authority_domain::{DisabledReason, Endpoint, EndpointId, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::{DeliveryOptions, SealedOption};
 
-use super::dispatcher::Counter;
 use super::endpoints::{stored, update};
-use super::fixtures::{at, endpoint};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Counter, Database, Shop, ask, at, endpoint};
 
 pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(database: &dyn Database) {
     let shop = Shop::open(database).await;

@@ -1,16 +1,12 @@
 //! Endpoints as records: contract 2.8, 4.10.
 
 use authority_domain::delivery::retry::RetrySchedule;
-use authority_domain::endpoint::EndpointStatus;
 use authority_domain::endpoint::changes::EndpointPatch;
-use authority_domain::endpoint::{DisabledReason, Endpoint};
-use authority_domain::id::EndpointId;
+use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus};
 use authority_store::StoreError;
 use authority_store::tx::SealedSecret;
 
-use super::fixtures::{at, endpoint};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, endpoint};
 
 pub(crate) async fn endpoints_come_back_as_they_were(database: &dyn Database) {
     let shop = Shop::open(database).await;

@@ -1,17 +1,15 @@
 //! Events once they are stored: contract 4.5, 8.6, T3 and I9.
 
+use authority_domain::EventId;
 use authority_domain::event::NewEvent;
 use authority_domain::event::cause::Cause;
-use authority_domain::id::EventId;
 use authority_domain::list_filter::EventFilter;
 use authority_store::commit::Audience;
 use authority_store::tx::{LOOK_AHEAD, PAGE_BYTES, Page};
 use serde_json::Value;
 use verify_core::EventType;
 
-use super::fixtures::at;
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at};
 
 pub(crate) async fn events_refuse_update_and_delete(database: &dyn Database) {
     let shop = Shop::open(database).await;

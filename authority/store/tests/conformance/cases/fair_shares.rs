@@ -1,15 +1,12 @@
 //! Who gets slots and claims when there are not enough: merchants and endpoints take turns, and slow receivers hold
 //! nobody up (contract 7.4, 18.4-1).
 
-use authority_domain::id::EndpointId;
+use authority_domain::EndpointId;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
 
-use super::Database;
-use super::dispatcher::{Counter, moment, sequence};
-use super::fixtures::at;
 use super::hand_off_claims::{settle_and_claim, succeeded};
-use super::shop::Shop;
+use super::{Counter, Database, Shop, at, moment, sequence};
 
 pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
     let (big, small) = {

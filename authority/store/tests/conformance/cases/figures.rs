@@ -1,12 +1,10 @@
 //! Figures over everything: contract 15.11.
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use authority_store::commit::Audience;
 use authority_store::tx::{QueueFigures, SettledAs};
 
-use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon, settlement};
 
 pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn Database) {
     let shop = Shop::open(database).await;

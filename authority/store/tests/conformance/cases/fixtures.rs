@@ -2,18 +2,17 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use authority_domain::alert::{AlertCode, NewAlert, Severity};
-use authority_domain::checkout::{Checkout, CheckoutRequest};
+use authority_domain::alert::{NewAlert, Severity};
+use authority_domain::checkout::CheckoutRequest;
 use authority_domain::endpoint::EndpointRequest;
 use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
-use authority_domain::id::{AlertId, AttemptId, EndpointId, KeyId, MerchantId, PaymentId, RequestId};
+use authority_domain::merchant::MerchantRequest;
 use authority_domain::merchant::key_record::ApiKeyRecord;
-use authority_domain::merchant::scope::{OperatorScope, Scope};
-use authority_domain::merchant::{Merchant, MerchantRequest};
-use authority_domain::payment::{
-    NewPayment, Payment, PaymentOutcome, PaymentReport, PaymentRequest, PaymentStatus,
+use authority_domain::payment::{NewPayment, PaymentOutcome, PaymentReport, PaymentRequest};
+use authority_domain::{
+    AlertCode, AlertId, AttemptId, Checkout, EndpointId, KeyId, Merchant, MerchantId, OperatorScope, Payment,
+    PaymentId, PaymentStatus, RequestId, Scope, Timestamp,
 };
-use authority_domain::time::Timestamp;
 use authority_store::tx::{
     IdempotencyRecord, KeyScope, LeasedDelivery, OperatorKeyRecord, SettledAs, Settlement,
 };

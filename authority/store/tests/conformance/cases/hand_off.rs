@@ -1,9 +1,6 @@
 //! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::{EndpointId, EventId};
-use authority_domain::refusal::Refusal;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EndpointId, ErrorCode, EventId, Refusal, Tenant};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
@@ -11,11 +8,9 @@ use authority_store::tx::{SettledAs, Tx};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use super::dispatcher::{Counter, FRESH, claimed, moment, sequence};
-use super::fixtures::{at, noon, settlement};
-use super::held::{hold, submit};
-use super::shop::{Shop, cause};
-use super::{Database, ask};
+use super::dispatcher::{FRESH, claimed};
+use super::shop::cause;
+use super::{Counter, Database, Shop, ask, at, hold, moment, noon, sequence, settlement, submit};
 
 /// A shop whose stream has begun, without any endpoint.
 async fn begun(database: &dyn Database) -> Shop {

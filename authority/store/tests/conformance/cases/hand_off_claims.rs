@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::delivery::outcome::AttemptOutcome;
-use authority_domain::endpoint::DisabledReason;
-use authority_domain::id::EndpointId;
-use authority_domain::time::Timestamp;
+use authority_domain::{AttemptOutcome, DisabledReason, EndpointId, Timestamp};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::{Among, HandedOff, claim};
@@ -13,10 +10,7 @@ use authority_store::slots::{AttemptEnd, Want};
 use authority_store::tx::{SettledAs, Settlement};
 use futures_util::FutureExt;
 
-use super::dispatcher::{Counter, moment, sequence};
-use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Counter, Database, Shop, ask, at, moment, noon, sequence, settlement};
 
 /// Settles and leases in one job, as the dispatcher does: what is wanted next of these endpoints, or whatever is due.
 pub(crate) async fn settle_and_claim(

@@ -2,15 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::alert::{Alert, AlertCode};
+use authority_domain::alert::Alert;
 use authority_domain::delivery::integration_health::EndpointFigures;
-use authority_domain::id::EndpointId;
-use authority_domain::time::Timestamp;
+use authority_domain::{AlertCode, EndpointId, Timestamp};
 use authority_store::tx::SettledAs;
 
-use super::fixtures::{alert, at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, alert, ask, at, noon, settlement};
 
 async fn figures(shop: &Shop, now: Timestamp, since: Timestamp) -> BTreeMap<EndpointId, EndpointFigures> {
     ask!(shop.store.read, [shop], |tx| tx.endpoint_figures(&shop.tenant, now, since, 2)).unwrap()

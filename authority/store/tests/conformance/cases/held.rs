@@ -3,13 +3,12 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use authority_domain::refusal::Refusal;
+use authority_domain::Refusal;
 use authority_store::{Store, StoreError};
 use futures_util::FutureExt;
 use tokio::sync::oneshot;
 
-use super::fixtures::merchant;
-use super::{Database, ask};
+use super::{Database, ask, merchant};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

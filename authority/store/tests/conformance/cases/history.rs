@@ -1,17 +1,13 @@
 //! The history of deliveries: contract 2.9, 4.5.
 
 use authority_domain::delivery::Delivery;
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::delivery::outcome::FailureReason;
-use authority_domain::id::{DeliveryId, EndpointId, EventId};
 use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::{DeliveryId, DeliveryStatus, EndpointId, EventId, FailureReason};
 use authority_store::tx::{EventHead, SettledAs, Trigger};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon, settlement};
 
 async fn page(
     shop: &Shop,

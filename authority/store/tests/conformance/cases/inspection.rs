@@ -1,14 +1,12 @@
 //! Looking at a whole database, and what is sealed in it (contract 3.11, 6.4). That each damage is found is seen on a
 //! whole service (`tests/doctor.rs`).
 
-use authority_domain::endpoint::{DisabledReason, Endpoint, EndpointStatus};
-use authority_domain::id::{EndpointId, KeyId};
+use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, KeyId};
 use authority_store::tx::{KeyScope, OperatorKeyRecord, SealedOption};
 use authority_store::{Inspection, StoreError};
 
-use super::fixtures::{at, dice, kept_answer, noon, operator_key};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::fixtures::kept_answer;
+use super::{Database, Shop, ask, at, dice, noon, operator_key};
 
 pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
     let shop = Shop::open(database).await;

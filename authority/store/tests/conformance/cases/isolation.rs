@@ -1,15 +1,14 @@
 //! Tenants do not meet: contract 1 and 12 T2. Another merchant, and the same merchant in the other mode, read nothing
 //! and write nothing.
 
+use authority_domain::Refusal;
 use authority_domain::list_filter::{DeliveryFilter, EventFilter, OrderFilter};
-use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::tx::{KeyScope, SequenceRange};
 
-use super::Database;
-use super::ask;
-use super::fixtures::{kept_answer, noon};
-use super::shop::{Sale, Shop};
+use super::fixtures::kept_answer;
+use super::shop::Sale;
+use super::{Database, Shop, ask, noon};
 
 /// Everything a tenant can have, and who may not see it.
 async fn stocked(database: &dyn Database) -> (Shop, Sale, [Shop; 2]) {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::time::Timestamp;
+use authority_domain::Timestamp;
 use authority_store::commit::Audience;
 use authority_store::tx::SettledAs;
 
-use super::fixtures::{at, noon, settlement};
-use super::shop::{Shop, cause};
-use super::{Database, ask};
+use super::shop::cause;
+use super::{Database, Shop, ask, at, noon, settlement};
 
 /// Commits one event at `now`; every subscribed endpoint gets a delivery that is due then.
 async fn event(shop: &Shop, now: Timestamp) {

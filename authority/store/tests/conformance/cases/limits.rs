@@ -1,15 +1,11 @@
 //! Limits of merchants, holds of endpoints and the instances that share a database: contract 18.4-6, 18.4-9.
 
-use authority_domain::endpoint::Endpoint;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
-use authority_domain::id::EndpointId;
 use authority_domain::merchant::MerchantChange;
 use authority_domain::merchant::limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
-use authority_domain::tenant::Tenant;
+use authority_domain::{Endpoint, EndpointId, Tenant};
 
-use super::fixtures::{at, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon};
 
 /// What may be in flight to each endpoint, as SQL says it (migration 0017).
 const IN_FLIGHT: &str = "SELECT COALESCE(CASE WHEN e.max_in_flight < m.max_in_flight THEN e.max_in_flight \

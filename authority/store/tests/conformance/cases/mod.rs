@@ -58,6 +58,11 @@ pub(crate) mod writer;
 
 use authority_store::{Store, StoreError, StoreUrl};
 
+use self::dispatcher::{Counter, moment, sequence};
+use self::fixtures::{alert, api_key, at, dice, endpoint, merchant, noon, operator_key, settlement};
+use self::held::{Pending, hold, submit};
+use self::shop::Shop;
+
 /// An empty database for one test.
 #[async_trait::async_trait]
 pub(crate) trait Database: Send + Sync {

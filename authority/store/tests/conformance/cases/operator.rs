@@ -2,18 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use authority_domain::id::KeyId;
 use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::key_record::ApiKeyRecord;
-use authority_domain::merchant::{Merchant, MerchantChange, MerchantStatus};
-use authority_domain::refusal::Refusal;
+use authority_domain::merchant::{MerchantChange, MerchantStatus};
+use authority_domain::{KeyId, Merchant, Refusal};
 use authority_store::StoreError;
 use authority_store::tx::Written;
 
-use super::fixtures::{api_key, at, dice, merchant};
-use super::held::{Pending, hold, submit};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Pending, Shop, api_key, ask, at, dice, hold, merchant, submit};
 
 pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
     let store = database.open().await.unwrap();

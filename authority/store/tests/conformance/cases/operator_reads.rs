@@ -1,15 +1,10 @@
 //! What the operator looks up over all merchants: contract 6.2, 15.3.
 
-use authority_domain::delivery::DeliveryStatus;
-use authority_domain::id::{DeliveryId, MerchantId};
 use authority_domain::list_filter::{AllDeliveriesFilter, EventFilter};
-use authority_domain::tenant::Mode;
-use authority_domain::tenant::Tenant;
+use authority_domain::{DeliveryId, DeliveryStatus, MerchantId, Mode, Tenant};
 use authority_store::tx::{FoundDelivery, Outbox, OutboxFigures, SettledAs};
 
-use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon, settlement};
 
 pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
     let shop = Shop::open(database).await;

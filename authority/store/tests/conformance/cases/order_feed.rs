@@ -5,15 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use authority_domain::order::external_references::{NewReference, SystemName, set};
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
 use authority_domain::sync::order_feed::StoredChange;
+use authority_domain::{OrderNumber, Refusal};
 use authority_store::commit::Audience;
 use rand::RngExt;
 
-use super::fixtures::{at, dice, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon};
 
 const WRITERS: usize = 6;
 const CHANGES: usize = 60;

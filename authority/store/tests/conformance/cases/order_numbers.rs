@@ -1,17 +1,12 @@
 //! Generated order numbers, among jobs that wait together (contract 1.1).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::Change;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Change, ErrorCode, OrderNumber, Refusal};
 use authority_store::StoreError;
 use authority_store::tx::{FirstRead, Prefetch};
 
 use verify_core::catalog::EventType;
 
-use super::held::{Pending, hold, submit};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Pending, Shop, ask, hold, submit};
 
 pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
     let shop = Shop::open(database).await;

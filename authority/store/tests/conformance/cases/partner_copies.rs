@@ -1,17 +1,13 @@
 //! Partners' copies in the commit that makes the events: contract 3.10, 8.3.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::{Change, SharedOrderView, Sharing};
-use authority_domain::order::Order;
-use authority_domain::refusal::Refusal;
+use authority_domain::event::change::{SharedOrderView, Sharing};
+use authority_domain::{Change, ErrorCode, Order, Refusal};
 use authority_store::commit::Audience;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, noon};
 use super::partners::{connect, share};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon};
 
 /// Sequence, type and version of every event of a stream that is another merchant's.
 async fn heard(shop: &Shop) -> Vec<(i64, String, i64)> {

@@ -1,21 +1,16 @@
 //! Connections and shares: contract 2.14, 4.14.
 
-use authority_domain::event::change::{Change, SharedOrderView, Sharing};
-use authority_domain::id::{ConnectionId, ShareId};
+use authority_domain::event::change::{SharedOrderView, Sharing};
 use authority_domain::list_filter::{ConnectionFilter, ShareFilter};
-use authority_domain::order::Order;
 use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionState, ConnectionStatus, INVITE_MS, PartnerConnection,
 };
 use authority_domain::partner::share::{OrderShare, ShareStatus, ShareTerms};
-use authority_domain::refusal::Refusal;
-use authority_domain::time::Timestamp;
+use authority_domain::{Change, ConnectionId, Order, Refusal, ShareId, Timestamp};
 use authority_store::{Constraint, StoreError};
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon};
 
 pub(crate) fn side(shop: &Shop, label: &str) -> ConnectionSide {
     ConnectionSide { merchant: shop.context.clone(), label: Some(label.to_owned()) }

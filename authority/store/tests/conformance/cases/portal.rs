@@ -1,14 +1,11 @@
 //! Links to the merchant portal and the sessions that they become (contract 20).
 
-use authority_domain::id::PortalSessionId;
 use authority_domain::merchant::portal_session::PortalSession;
-use authority_domain::merchant::scope::Scope;
+use authority_domain::{PortalSessionId, Scope};
 use authority_store::tx::FoundPortalSession;
 use authority_store::{Store, StoreError};
 
-use super::fixtures::{at, dice, operator_key};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, operator_key};
 
 async fn found(store: &Store, hash: [u8; 32]) -> Option<FoundPortalSession> {
     ask!(store.read, |tx| tx.portal_session(&hash)).unwrap()

@@ -2,13 +2,10 @@
 
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::delivery::undelivered::Wanted;
-use authority_domain::endpoint::DisabledReason;
-use authority_domain::id::{DeliveryId, EndpointId, RecoveryId};
+use authority_domain::{DeliveryId, DisabledReason, EndpointId, RecoveryId};
 use authority_store::tx::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
 
-use super::fixtures::{at, dice, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon, settlement};
 
 fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
     let recovery = Recovery {

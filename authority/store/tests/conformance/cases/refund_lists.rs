@@ -1,18 +1,13 @@
 //! The lists that refunds and payments stand in: the merchant's own, and the operator's over all merchants (contract
 //! 4.5, 6.2).
 
-use authority_domain::event::change::Change;
-use authority_domain::id::RefundId;
 use authority_domain::list_filter::{AllPaymentsFilter, PaymentFilter, RefundFilter};
-use authority_domain::payment::Payment;
-use authority_domain::payment::PaymentStatus;
-use authority_domain::refund::{Refund, RefundStatus, RequesterType};
+use authority_domain::refund::RequesterType;
+use authority_domain::{Change, Payment, PaymentStatus, Refund, RefundId, RefundStatus};
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice};
 use super::refund_steps::{payment_now, report, request};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice};
 
 pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Database) {
     let shop = Shop::open(database).await;

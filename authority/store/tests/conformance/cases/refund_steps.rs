@@ -1,23 +1,16 @@
 //! Refunds are asked for and reported on, as the use cases do it.
 
-use authority_domain::id::{PaymentId, RefundId};
-use authority_domain::order::ConfirmOn;
-use authority_domain::order::number::OrderNumber;
 use authority_domain::parts::Metadata;
-use authority_domain::payment::Payment;
-use authority_domain::refund;
 use authority_domain::refund::flow::{Outcome, RefundBasis};
-use authority_domain::refund::{
-    NewRefund, Refund, RefundReason, RefundReport, RefundStatus, Requester, RequesterType,
+use authority_domain::refund::{NewRefund, RefundReason, RefundReport, Requester, RequesterType};
+use authority_domain::{
+    ConfirmOn, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Refusal, refund,
 };
-use authority_domain::refusal::Refusal;
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::{FirstRead, Prefetch, Tx};
 
-use super::ask;
-use super::fixtures::{at, dice};
-use super::shop::Shop;
+use super::{Shop, ask, at, dice};
 
 async fn standing(tx: &mut Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
     let order = tx.order_get(&shop.tenant, number).await?.unwrap();

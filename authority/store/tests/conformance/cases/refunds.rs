@@ -2,23 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::Change;
-use authority_domain::id::{PaymentId, RefundId};
-use authority_domain::order::Order;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::payment::Payment;
-use authority_domain::refund::{Refund, RefundStatus, RequesterType};
-use authority_domain::tenant::Tenant;
+use authority_domain::refund::RequesterType;
+use authority_domain::{
+    Change, ErrorCode, Order, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant,
+};
 use authority_store::StoreError;
 use authority_store::tx::MadeUnderKey;
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, dice};
-use super::held::{hold, submit};
 use super::refund_steps::{payment_now, report, request, request_under};
-use super::shop::{Sale, Shop};
-use super::{Database, ask};
+use super::shop::Sale;
+use super::{Database, Shop, ask, at, dice, hold, submit};
 
 async fn order_now(shop: &Shop, number: &OrderNumber) -> Order {
     ask!(shop.store.read, [shop, number], |tx| tx.order_get(&shop.tenant, &number)).unwrap().unwrap()

@@ -1,14 +1,11 @@
 //! Idempotency records and keys: contract 1.2, 2.11, 2.15, 4.3.
 
-use authority_domain::merchant::scope::Scope;
-use authority_domain::time::Timestamp;
+use authority_domain::{Scope, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch};
 
-use super::fixtures::{api_key, at, kept_answer, noon, operator_key};
-use super::held::{Pending, hold, submit};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::fixtures::kept_answer;
+use super::{Database, Pending, Shop, api_key, ask, at, hold, noon, operator_key, submit};
 
 fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyRecord {
     let fingerprint = [answer.len().try_into().unwrap(); 32];

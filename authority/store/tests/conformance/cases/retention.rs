@@ -1,14 +1,11 @@
 //! Retention: contract 12 T3, 15.13.
 
-use authority_domain::id::EventId;
-use authority_domain::tenant::Tenant;
+use authority_domain::{EventId, Tenant};
 use authority_store::Store;
 use authority_store::commit::Audience;
 use authority_store::tx::{OldEvent, SettledAs};
 
-use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon, settlement};
 
 /// The events of a stream up to a sequence.
 async fn up_to(shop: &Shop, through: i64) -> (Tenant, Vec<EventId>) {

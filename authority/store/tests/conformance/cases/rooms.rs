@@ -5,14 +5,11 @@ use std::collections::BTreeMap;
 
 use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, cap};
-use authority_domain::id::EndpointId;
-use authority_domain::time::Timestamp;
+use authority_domain::{EndpointId, Timestamp};
 use authority_store::slots::Want;
 use authority_store::tx::Lease;
 
-use super::fixtures::{at, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon};
 
 /// Deliveries that wait for each endpoint before any is taken.
 const WAITING: i64 = 6;

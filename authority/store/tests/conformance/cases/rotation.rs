@@ -1,12 +1,10 @@
 //! Signing secrets through their rotations: contract 4.10.
 
-use authority_domain::id::EndpointId;
+use authority_domain::EndpointId;
 use authority_store::StoreError;
 use authority_store::tx::SealedSecret;
 
-use super::fixtures::{at, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon};
 
 async fn rotate(shop: &Shop, id: &EndpointId, until: i64, now: i64) -> Result<i64, StoreError> {
     ask!(shop.store.write, [shop, id], |tx| async {

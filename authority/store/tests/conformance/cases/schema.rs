@@ -2,9 +2,7 @@
 
 use authority_store::{Inspection, Store, StoreError};
 
-use super::fixtures::noon;
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, noon};
 
 pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
     let store = database.open().await.unwrap();

@@ -2,9 +2,7 @@
 
 use authority_store::tx::{LeasedDelivery, Settled, SettledAs};
 
-use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon, settlement};
 
 pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
     let shop = Shop::open(database).await;

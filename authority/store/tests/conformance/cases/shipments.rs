@@ -1,15 +1,13 @@
 //! Parcels: their pages, whose they are, and what is marked as shipped beside them (contract 3.7, 4.5).
 
-use authority_domain::event::change::{Change, Record};
+use authority_domain::event::change::Record;
+use authority_domain::order::ConfirmedBy;
 use authority_domain::order::line_quantities::{LineMarks, Marks};
-use authority_domain::order::{ConfirmedBy, Order};
-use authority_domain::shipment::Shipment;
+use authority_domain::{Change, Order, Shipment};
 use authority_store::StoreError;
 use verify_core::catalog::EventType;
 
-use super::fixtures::at;
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at};
 
 /// Three parcels of one sticker each; the order as it is then.
 async fn three_parcels(shop: &Shop) -> (Order, Vec<Shipment>) {

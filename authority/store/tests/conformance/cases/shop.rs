@@ -2,22 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::checkout::Checkout;
-use authority_domain::endpoint::Endpoint;
 use authority_domain::event::cause::{Cause, TraceParent};
-use authority_domain::event::change::{Change, Record};
-use authority_domain::id::{DeliveryId, EndpointId, EventId, RequestId, ShipmentId};
+use authority_domain::event::change::Record;
 use authority_domain::list_filter::EventFilter;
-use authority_domain::order::number::OrderNumber;
-use authority_domain::order::{ConfirmOn, ConfirmedBy, Order};
+use authority_domain::order::ConfirmedBy;
 use authority_domain::parts::Metadata;
 use authority_domain::payment::flow::Surroundings;
-use authority_domain::payment::{Payment, PaymentStatus};
-use authority_domain::refusal::Refusal;
-use authority_domain::shipment::{NewShipment, Shipment, ShipmentLine};
-use authority_domain::tenant::{MerchantContext, Tenant};
-use authority_domain::time::Timestamp;
-use authority_domain::{payment, shipment};
+use authority_domain::shipment::{NewShipment, ShipmentLine};
+use authority_domain::tenant::MerchantContext;
+use authority_domain::{
+    Change, Checkout, ConfirmOn, DeliveryId, Endpoint, EndpointId, EventId, Order, OrderNumber, Payment,
+    PaymentStatus, Refusal, RequestId, Shipment, ShipmentId, Tenant, Timestamp, payment, shipment,
+};
 use authority_store::Store;
 use authority_store::commit::{Audience, Commit, Committed, commit_changes};
 use authority_store::shards::Shard;
@@ -26,8 +22,8 @@ use authority_store::tx::{
 };
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, checkout, dice, endpoint, merchant, new_payment, noon, reported};
-use super::{Database, ask};
+use super::fixtures::{checkout, new_payment, reported};
+use super::{Database, ask, at, dice, endpoint, merchant, noon};
 
 /// What causes every event of a shop.
 pub(crate) fn cause() -> Cause {

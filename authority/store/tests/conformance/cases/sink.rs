@@ -1,10 +1,8 @@
 //! The platform's own endpoint: contract 6.2.
 
-use authority_domain::tenant::Tenant;
+use authority_domain::Tenant;
 
-use super::fixtures::noon;
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, noon};
 
 pub(crate) async fn the_platform_gets_everybodys_events(database: &dyn Database) {
     let shop = Shop::open(database).await;

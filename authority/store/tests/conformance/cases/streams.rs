@@ -4,18 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use authority_domain::Refusal;
 use authority_domain::list_filter::EventFilter;
-use authority_domain::refusal::Refusal;
 use authority_store::commit::{Audience, Committed};
 use authority_store::tx::StreamRange;
 use rand::RngExt;
 use serde_json::Value;
 
-use super::dispatcher::Counter;
-use super::fixtures::{at, dice, noon};
-use super::held::{Pending, hold, submit};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Counter, Database, Pending, Shop, ask, at, dice, hold, noon, submit};
 
 const WRITERS: usize = 8;
 const CHANGES: usize = 100;

@@ -11,9 +11,7 @@ use authority_domain::subscription::{
 };
 use serde_json::{Value, json};
 
-use super::fixtures::{at, dice, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon};
 
 fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     let mut body = json!({

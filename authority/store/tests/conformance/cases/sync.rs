@@ -1,15 +1,12 @@
 //! Checkpoints, and the names that merchants' systems give to orders: contract 4.12, 4.13.
 
-use authority_domain::id::CheckpointId;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::external_references::{ExternalName, SystemName};
-use authority_domain::order::number::OrderNumber;
 use authority_domain::sync::checkpoint::{Acknowledged, Checkpoint, CheckpointStream};
+use authority_domain::{CheckpointId, OrderNumber};
 use authority_store::{Constraint, StoreError};
 
-use super::fixtures::{at, dice, noon};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, dice, noon};
 
 fn said(name: &str, stream: CheckpointStream, position: i64) -> Acknowledged {
     Acknowledged { name: name.to_owned(), stream, cursor: format!("at {position}"), position, force: false }

@@ -1,17 +1,11 @@
 //! Jobs whose writes travel together: each still fails alone, and finds what those before it wrote (contract 12 T1).
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::event::change::Change;
-use authority_domain::merchant::Merchant;
-use authority_domain::refusal::Refusal;
+use authority_domain::{Change, ErrorCode, Merchant, Refusal};
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
 use authority_store::tx::{MessageId, ProcessorMessage, SealedSecret};
 
-use super::fixtures::{endpoint, noon};
-use super::held::{Pending, hold, submit};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Pending, Shop, ask, endpoint, hold, noon, submit};
 
 /// Opens a checkout, when the writer comes to it.
 fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {

@@ -1,18 +1,15 @@
 //! What has not arrived: contract 15.1.
 
 use authority_domain::delivery::undelivered::Wanted;
-use authority_domain::event::change::{Change, Record, WebhookTest};
-use authority_domain::id::EndpointId;
-use authority_domain::time::Timestamp;
+use authority_domain::event::change::{Record, WebhookTest};
+use authority_domain::{Change, EndpointId, Timestamp};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::{SettledAs, Stretch};
 
 use verify_core::catalog::EventType;
 
-use super::fixtures::{at, noon, settlement};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, ask, at, noon, settlement};
 
 const ALL: Stretch = Stretch { above: 0, below: i64::MAX };
 

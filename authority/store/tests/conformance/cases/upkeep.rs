@@ -1,13 +1,10 @@
 //! Where time alone has brought something due is known before a turn is taken.
 
-use authority_domain::alert::AlertCode;
-use authority_domain::id::MerchantId;
+use authority_domain::{AlertCode, MerchantId};
 use authority_store::shards::ShardSet;
 use authority_store::tx::Overdue;
 
-use super::fixtures::{alert, at};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::{Database, Shop, alert, ask, at};
 
 /// When everything below is looked at.
 const NOW: i64 = 100;

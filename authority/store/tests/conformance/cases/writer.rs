@@ -1,18 +1,14 @@
 //! Jobs that share transactions, fail, panic and lose their callers: contract 12 T1 and T10.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::id::MerchantId;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, MerchantId, Refusal};
 use authority_store::commit::Audience;
 use authority_store::tx::Tx;
 use authority_store::{Constraint, StoreError};
 use futures_util::FutureExt;
 use rand::RngExt;
 
-use super::fixtures::{dice, merchant, noon};
-use super::held::{hold, make, slugs, submit};
-use super::shop::Shop;
-use super::{Database, ask};
+use super::held::{make, slugs};
+use super::{Database, Shop, ask, dice, hold, merchant, noon, submit};
 
 pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
     let store = database.open().await.unwrap();

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Refusal};
 use authority_store::commit::{Audience, Committed};
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;

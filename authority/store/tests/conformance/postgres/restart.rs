@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 use postgres_cluster::{Cluster, Durability, Stop};
 use tokio::sync::Notify;

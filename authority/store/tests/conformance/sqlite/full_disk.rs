@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use authority_domain::error_code::ErrorCode;
+use authority_domain::ErrorCode;
 use authority_store::{Access, Store, StoreUrl};
 
 use super::SqliteFile;

@@ -1,8 +1,6 @@
 //! Jobs with more to undo than fits into the buffer that SQLite has for it.
 
-use authority_domain::error_code::ErrorCode;
-use authority_domain::merchant::Merchant;
-use authority_domain::refusal::Refusal;
+use authority_domain::{ErrorCode, Merchant, Refusal};
 use authority_store::Store;
 
 use super::SqliteFile;
