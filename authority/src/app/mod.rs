@@ -55,7 +55,6 @@ use authority_store::{JobError, Store, StoreError};
 
 pub use access::{Caller, Operator};
 pub use answer::Answer;
-use lists::written;
 pub use lists::{List, ListRequest};
 use mutation::Work;
 pub use mutation::{IdempotencyKey, IfMatch, Mutation, Owner};
@@ -137,7 +136,7 @@ impl App {
                 tracing::warn!(%error, "the database does not answer");
                 return not_ready("The database does not answer.");
             }
-            // The tables are missing: the database was emptied, or it is another one.
+            // Tables, or the right to them, are missing: the database was emptied, or it is another one.
             Err(error) => {
                 tracing::warn!(%error, "the schema does not match this program");
                 return not_ready(unknown);

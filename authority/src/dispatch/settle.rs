@@ -159,7 +159,7 @@ impl Settler {
                 Err(error) => error,
             };
             tracing::warn!(error = %error, deliveries = batch.len(), "outcomes could not be written");
-            let refused = !matches!(error, StoreError::Unavailable(_) | StoreError::Closed);
+            let refused = !error.may_pass();
             let given_up = give_up_at.is_none_or(|at| Timestamp::from_ms(self.clock.now_ms()) >= at);
             if refused || given_up {
                 if batch.len() == 1 || !refused {

@@ -1,7 +1,7 @@
 //! What can go wrong below a use case.
 //!
 //! A constraint violation is a fact about the request; it is kept apart from a database that cannot answer. The use
-//! case matches the former. The latter becomes 503 and aborts its transaction.
+//! case matches the former. The latter becomes 503 and aborts its transaction, or its job alone where a table is gone.
 
 use authority_domain::Refusal;
 use authority_domain::refusal::Fault;
@@ -37,6 +37,10 @@ pub enum StoreError {
     /// A stored row cannot be read as what it should be, or a statement is wrong.
     #[error("a stored row or a statement is not as it should be: {0}")]
     Broken(String),
+    /// The database lacks a table that this program needs, or the right to use it: it was emptied, or is being
+    /// restored.
+    #[error("the database lacks what this program needs: {0}")]
+    Unprepared(String),
     /// The schema is not the one this program knows (T9).
     #[error("the database has schema version {found}, this program knows {known}")]
     UnknownSchema {
@@ -80,6 +84,12 @@ impl StoreError {
     /// undone alone.
     pub(crate) fn ends_transaction(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::Closed)
+    }
+
+    /// Whether the same may be possible later, with nothing changed in what is asked.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        self.ends_transaction() || matches!(self, Self::Unprepared(_))
     }
 }
 
@@ -149,6 +159,7 @@ impl From<StoreError> for Refusal {
         let fault = Fault { cause: error.to_string(), of_storage: error.ends_transaction() };
         let refusal = match error {
             StoreError::Unavailable(_)
+            | StoreError::Unprepared(_)
             | StoreError::Closed
             | StoreError::Locked
             | StoreError::TurnMissing => Self::unavailable(RETRY_AFTER_S),

@@ -24,7 +24,8 @@ fn violated(error: &PgDatabaseError) -> Option<&str> {
 }
 
 /// Reads the five characters of SQLSTATE (PostgreSQL documentation, appendix A). A rule of the schema, a value that
-/// cannot be stored and a wrong statement concern one job. Everything else (connections, resources, shutting down,
+/// cannot be stored and a wrong statement concern one job; a table that is gone concerns everybody. Everything
+/// else (connections, resources, shutting down,
 /// serialization, deadlocks, timeouts) means that the database cannot answer now.
 pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
     let violated = violated(error);
@@ -44,7 +45,12 @@ pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
             tracing::error!(error = %error, code, "constraint violated");
             StoreError::Conflict(Constraint::Other)
         }
-        // 22 data exception, 42 wrong statement or missing privilege, P0 raised by a trigger, 0A not supported.
+        // No such table, no such schema, no right to use it. The first is also the code of a wrong FROM, which no
+        // statement has: each is run by a test.
+        _ if ["42P01", "3F000", "42501"].contains(&code) => {
+            StoreError::Unprepared(format!("{error} ({code})"))
+        }
+        // 22 data exception, 42 wrong statement, P0 raised by a trigger, 0A not supported.
         Some("22" | "42" | "P0" | "0A") => StoreError::Broken(format!("{error} ({code})")),
         _ => StoreError::Unavailable(format!("{error} ({code})")),
     }

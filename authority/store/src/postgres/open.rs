@@ -27,6 +27,10 @@ const SERVER_LIMITS: [(&str, u32); 2] =
 /// computes and waits for nobody.
 const SILENCE_MS: u32 = 900;
 
+/// How long an inspection may be silent: it holds no turns, and computes between its statements, on a machine that may
+/// be busy. The one that is gone without a word does not keep its snapshot for ever.
+const INSPECTION_SILENCE: &str = "60s";
+
 /// How long a statement waits for a lock, in milliseconds.
 pub(super) const LOCK_WAIT_MS: u32 = 5_000;
 
@@ -158,8 +162,11 @@ fn waited_for_lock(error: &MigrateError) -> bool {
 
 /// Opens a connection for inspection, and returns what it says of its schema.
 pub(crate) async fn inspect(url: &ServerUrl) -> Result<((PgConnection, &'static Dialect), Found)> {
-    let read_only = [("default_transaction_read_only", "on")];
-    let (mut conn, dialect) = connect(&options(url)?.options(read_only)).await?;
+    let inspecting = [
+        ("default_transaction_read_only", "on"),
+        ("idle_in_transaction_session_timeout", INSPECTION_SILENCE),
+    ];
+    let (mut conn, dialect) = connect(&options(url)?.options(inspecting)).await?;
     let found = schema(&mut conn).await?;
     Ok(((conn, dialect), found))
 }
@@ -198,6 +205,20 @@ mod tests {
     use super::*;
     use crate::StoreUrl;
     use crate::migrations::tests::with_later;
+
+    /// It was taken for silent on a machine with too much to do, as an instance that holds turns is after 0.9 s.
+    #[tokio::test]
+    async fn an_inspection_has_time_to_compute() {
+        let url = StoreUrl::parse(&postgres_cluster::database().await).unwrap();
+        let StoreUrl::Postgres(url) = url else { panic!("the address of a server") };
+        let ((mut conn, _), _) = inspect(&url).await.unwrap();
+        let limit: String = sqlx::query_scalar("SHOW idle_in_transaction_session_timeout")
+            .fetch_one(&mut conn)
+            .await
+            .unwrap();
+        assert_eq!(limit, "1min");
+        conn.close().await.unwrap();
+    }
 
     /// A migration that waits for a table does not let everybody else wait behind it.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

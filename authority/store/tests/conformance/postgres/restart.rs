@@ -117,3 +117,19 @@ async fn without_a_server_everybody_is_told_so() {
     assert!(matches!(ask!(store.read, |tx| tx.secret_sample()), Err(StoreError::Unavailable(_))));
     store.close().await;
 }
+
+/// As while a backup is restored into it: whoever asks may come again, and once the table is there all is well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_a_table_is_gone_requests_are_put_off() {
+    let database = PostgresDatabase::migrated().await;
+    let shop = Shop::open(&database).await;
+    shop.open_checkout().await;
+    database.execute("ALTER TABLE checkouts RENAME TO away").await.unwrap();
+    let refused = shop.commit(vec![shop.opened().1]).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::ServiceUnavailable);
+    assert!(refused.retry_after_s.is_some());
+    let read = ask!(shop.store.read, |tx| tx.checkouts_next_due());
+    assert!(matches!(read, Err(StoreError::Unprepared(_))), "{read:?}");
+    database.execute("ALTER TABLE away RENAME TO checkouts").await.unwrap();
+    shop.open_checkout().await;
+}
