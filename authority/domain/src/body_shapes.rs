@@ -17,14 +17,14 @@ use crate::merchant::portal_session::PortalSessionRequest;
 use crate::merchant::{
     ApiKeyRequest, ApiKeyRotation, Merchant, MerchantRequest, MerchantStatus, Settings, read_merchant_change,
 };
-use crate::order::{FulfillmentRequest, OrderCancelRequest, OrderRequest, no_members, order_edit};
+use crate::order::{FulfillmentUpdate, OrderCancelRequest, OrderRequest, no_members, order_edit};
 use crate::partner::{AcceptRequest, ShareRequest, read_label, read_share_terms};
 use crate::payment::{PaymentReportRequest, PaymentRequest};
-use crate::refund::{RefundReportRequest, RefundRequest};
+use crate::refund::{NewRefund, RefundReportRequest};
 use crate::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance, SubscriptionAdvance};
 use crate::sandbox::clock::ClockRequest;
 use crate::sandbox::requests::{OrderPaid, PayRequest, SeedRequest};
-use crate::shipment::{ShipmentReportRequest, ShipmentRequest};
+use crate::shipment::{NewShipment, ShipmentReport};
 use crate::subscription::{SubscriptionReportRequest, SubscriptionRequest};
 use crate::sync::{CheckpointRequest, read_reference};
 use crate::time::Timestamp;
@@ -66,9 +66,9 @@ fn of_merchants() -> Vec<Shape> {
     let (body, now) = (nothing(), Timestamp::from_ms(0));
     let rules = UrlRules::new(UrlPolicy::Public);
     vec![
-        with(shape!("FulfillmentRequest", "Order", FulfillmentRequest::read(&body)), one_at_least),
-        shape!("ShipmentRequest", "Shipment", ShipmentRequest::read(&body, now)),
-        shape!("RefundRequest", "Refund", RefundRequest::read(&body)),
+        with(shape!("FulfillmentRequest", "Order", FulfillmentUpdate::read(&body)), one_at_least),
+        shape!("ShipmentRequest", "Shipment", NewShipment::read(&body, now)),
+        shape!("RefundRequest", "Refund", NewRefund::read(&body)),
         shape!("ReplayRequest", "", ReplayRequest::read(&body)),
         shape!("EndpointRequest", "WebhookEndpoint", EndpointRequest::read(&body, &rules, false)),
         shape!("EndpointPatch", "WebhookEndpoint", read_endpoint_patch(&body, &rules, false)),
@@ -103,17 +103,14 @@ fn of_the_operator() -> Vec<Shape> {
         shape!("OrderCancelRequest", "", OrderCancelRequest::read(&body)),
         with(shape!("PaymentRequest", "Payment", PaymentRequest::read(&body)), one_target),
         shape!("PaymentReportRequest", "Payment", PaymentReportRequest::read(&body, now)),
-        shape!("PaymentRefundRequest", "Refund", RefundRequest::read_of_payment(&body, &nobody)),
+        shape!("PaymentRefundRequest", "Refund", NewRefund::read_of_payment(&body, &nobody)),
         shape!("RefundReportRequest", "Refund", RefundReportRequest::read(&body)),
         shape!("SubscriptionRequest", "Subscription", SubscriptionRequest::read(&body, now)),
         with(
             shape!("SubscriptionReportRequest", "Subscription", SubscriptionReportRequest::read(&body, now)),
             renew_or_say_how,
         ),
-        with(
-            shape!("ShipmentReportRequest", "Shipment", ShipmentReportRequest::read(&body, now)),
-            one_at_least,
-        ),
+        with(shape!("ShipmentReportRequest", "Shipment", ShipmentReport::read(&body, now)), one_at_least),
     ]
 }
 

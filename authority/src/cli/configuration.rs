@@ -25,8 +25,7 @@ pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> R
     let settings = settings(process.environment)?;
     if list.json {
         for setting in &settings {
-            let line = serde_json::to_string(setting).map_err(|error| Failure::Failed(error.to_string()))?;
-            writeln!(process.stdout, "{line}")?;
+            process.json(setting)?;
         }
     } else {
         let headings = ["name", "value", "source", "unit", "reload", "default"].map(table::heading).to_vec();

@@ -208,8 +208,7 @@ fn tls() -> Check {
 
 fn print(report: &Report, json: bool, process: &mut Process<'_>) -> Result<(), Failure> {
     if json {
-        let line = serde_json::to_string(report).map_err(|error| Failure::Failed(error.to_string()))?;
-        writeln!(process.stdout, "{line}")?;
+        process.json(report)?;
     } else {
         for Check { name, status, detail } in &report.checks {
             let status = cell(status.as_str(), 9, Tone::of(status.as_str()), process.colour);

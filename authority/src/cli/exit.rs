@@ -1,5 +1,6 @@
 //! The exit codes of a command (contract 16): 0 done, 1 the command failed, 2 wrong usage or configuration.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -43,6 +44,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// What a library or a part of this program says.
+    pub(super) fn failed(error: impl Display) -> Self {
+        Self::Failed(error.to_string())
+    }
+
     /// What a use case refused, or that the database failed it.
     pub(super) fn of_refusal(refusal: Refusal) -> Self {
         match refusal.fault {

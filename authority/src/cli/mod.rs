@@ -32,6 +32,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use serde::Serialize;
 
 use crate::clock::Clock;
 use crate::config::Lookup;
@@ -106,6 +107,14 @@ pub struct Process<'a> {
     pub colour: bool,
     /// The time.
     pub clock: &'a dyn Clock,
+}
+
+impl Process<'_> {
+    /// Writes a record as one line of JSON, and at once: whoever reads may wait for it.
+    fn json(&mut self, record: &impl Serialize) -> Result<(), Failure> {
+        writeln!(self.stdout, "{}", serde_json::to_string(record).map_err(Failure::failed)?)?;
+        Ok(self.stdout.flush()?)
+    }
 }
 
 /// Runs the command that `arguments` name; the first argument is the program's name.

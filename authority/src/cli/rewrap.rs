@@ -32,8 +32,7 @@ pub(super) fn run(command: &args::Secrets, process: &mut Process<'_>) -> Result<
     })?;
     let Rewrapped { rewrapped, sealed } = done;
     if rewrap.json {
-        let line = serde_json::to_string(&done).map_err(|error| Failure::Failed(error.to_string()))?;
-        writeln!(process.stdout, "{line}")?;
+        process.json(&done)?;
     } else {
         writeln!(process.stdout, "{rewrapped} moved, {} under the current key", sealed.current)?;
     }

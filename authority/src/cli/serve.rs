@@ -29,7 +29,7 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
     let logging = Logging::read(process.environment)?;
     let config = Config::read(process.environment)?;
     let applied = Snapshot::read(process.environment)?;
-    let log = telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
+    let log = telemetry::install(logging).map_err(Failure::failed)?;
     for variable in unread {
         tracing::warn!(variable, "nothing reads this variable");
     }
@@ -65,10 +65,7 @@ pub(super) fn print_ready(service: &Service, process: &mut Process<'_>) -> Resul
         merchant_api: format!("http://{}", service.merchant_address),
         operator_api: format!("http://{}", service.operator_address),
     };
-    let line = serde_json::to_string(&ready).map_err(|error| Failure::Failed(error.to_string()))?;
-    writeln!(process.stdout, "{line}")?;
-    process.stdout.flush()?;
-    Ok(())
+    process.json(&ready)
 }
 
 /// Runs a command that needs the asynchronous runtime.

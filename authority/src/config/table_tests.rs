@@ -16,6 +16,8 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "a.db",
             "mysql://h/d",
             "postgres://h",
+            "postgres://user:pw@host",
+            "mysql://user:pw@host/db",
             "postgres://user:pw@host/",
             "postgres:///db",
             "postgres:db",
@@ -44,6 +46,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "a.example",
             "https://u@a.example",
             "https://a.example?q",
+            "https://user:pw@commerce.example",
             "ftp://commerce.example",
             "https://commerce.example#x",
         ],
@@ -163,6 +166,9 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("AUTHORITY_LOG_FORMAT", &["text", "json"], &["", "yaml"]),
 ];
 
+/// Refused values that stand in the examples of what a value must be.
+const IN_EXAMPLES: [&str; 3] = ["sqlite://", "127.0.0.1", "127.0.0.1:"];
+
 /// Reads the configuration of `serve` with one variable set besides the one that is always needed.
 fn read(variable: &str, value: &str) -> Result<(), ConfigError> {
     let lookup = |name: &str| match name {
@@ -189,7 +195,8 @@ fn every_variable_takes_its_range_and_nothing_beyond() {
                 line.starts_with(&format!("{variable} {must_be}")) && line.lines().count() == 1,
                 "{line}"
             );
-            assert!(value.len() < 12 || !line.contains(value), "{line} repeats the value");
+            let is_hidden = !line.contains(value) || value.len() < 8 || IN_EXAMPLES.contains(value);
+            assert!(is_hidden, "{line} repeats the value");
         }
     }
 }

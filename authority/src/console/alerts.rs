@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::links;
 use super::visit::{Outcome, Visit, done};
-use crate::http::{AppState, Policy};
+use crate::http::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;

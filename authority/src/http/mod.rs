@@ -41,5 +41,4 @@ pub mod unsent;
 pub use self::entry::AppState;
 pub use self::operation::Operation;
 use self::operation::{accepted, created, ok, page};
-pub use self::rate_limit::Policy;
 pub use self::routes::Routes;

@@ -30,8 +30,9 @@ use super::answer::{foreign, refused};
 use super::visit::{Visit, enter, request_id_of};
 use super::{Presence, Visitor, origin};
 use crate::app::live::ChangeMark;
+use crate::http::AppState;
 use crate::http::live::Listener;
-use crate::http::{AppState, Policy};
+use crate::http::rate_limit::Policy;
 
 /// How often the session is looked up.
 const CHECKED: Duration = Duration::from_secs(5);

@@ -46,8 +46,9 @@ use self::shell::Place;
 use self::view::Cell;
 use self::visit::Visit;
 use crate::app::live::Watched;
+use crate::http::AppState;
 use crate::http::brand::Brand;
-use crate::http::{AppState, Policy};
+use crate::http::rate_limit::Policy;
 
 /// One of the two sites.
 #[derive(Debug)]

@@ -24,8 +24,9 @@ use super::shell::{Refused, Shell};
 use super::{Visitor, origin};
 use crate::app::live::Watched;
 use crate::app::{App, IfMatch, ListRequest, Mutation};
+use crate::http::rate_limit::Policy;
 use crate::http::trace_context::RequestTrace;
-use crate::http::{AppState, Policy, request_id};
+use crate::http::{AppState, request_id};
 
 /// Rows of a list on one page.
 const ROWS: u16 = 25;

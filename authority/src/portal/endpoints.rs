@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{LINKS, Visit};
 use crate::app::portal::sessions::PortalVisitor;
-use crate::http::{AppState, Policy};
+use crate::http::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::Visitor as _;
 use crate::pages::endpoint::actions::secret_page;
 use crate::pages::endpoint::kept;

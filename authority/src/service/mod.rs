@@ -1,7 +1,7 @@
 //! The running service: store, two listeners, dispatcher; started and stopped as one (contract 12 T8, 16).
 //!
 //! Start: open the database, check that the key-encryption key fits it, take back the leases of the previous process
-//! where there can be only one process, bind, dispatch. Stop: accept nothing, finish the requests in flight, lease
+//! where there can be only one process, bind, dispatch. Stop: accept no more, answer what was sent by then, lease
 //! nothing, let the attempts in flight end and their outcomes be written, close the database.
 
 mod delivery;

@@ -25,7 +25,7 @@ pub enum Stop {
 pub enum Durability {
     /// As PostgreSQL comes: for benchmarks.
     On,
-    /// Nothing is flushed: for tests, none of which is about that.
+    /// Nothing is flushed, nor vacuumed by itself: for tests, none of which is about that.
     Off,
 }
 

@@ -41,7 +41,7 @@ fn hostile(kind: usize, dice: &mut StdRng) -> Delivery {
     let id = format!("evt_{}", dice.random::<u64>());
     match kind {
         0 => {
-            let begin = dice.random_range(0..2 * MIB);
+            let begin = dice.random_range(0..=2 * MIB);
             Delivery::signed(NOISE[begin..].to_vec().into(), &id, &[SECRET])
         }
         1 => {

@@ -108,7 +108,7 @@ pub(crate) fn member(name: &str) {
 pub(crate) fn not_writable(names: &str) {
     noting(|notes| {
         if let Some(object) = notes.open.last_mut() {
-            object.not_writable.extend(names.split(' ').map(Value::from));
+            object.not_writable.extend(names.split_ascii_whitespace().map(Value::from));
         }
     });
 }

@@ -8,11 +8,7 @@ use crate::order::flow::OrderEdit;
 use crate::order::{CancelReason, Order};
 use crate::refusal::Result;
 
-/// `PATCH /merchants/:m/:mode/orders/:order`: a JSON merge patch (RFC 7396) of what may be edited.
-#[derive(Clone, Debug)]
-pub struct OrderEditRequest(OrderEdit);
-
-impl OrderEditRequest {
+impl OrderEdit {
     /// Reads the body against the order that it edits: what is absent stays, also inside a customer or an address, and
     /// null clears.
     ///
@@ -38,16 +34,10 @@ impl OrderEditRequest {
         }
         order_edit(&merged)
     }
-
-    /// The checked members.
-    #[must_use]
-    pub fn into_edit(self) -> OrderEdit {
-        self.0
-    }
 }
 
 /// What is left of an order when what can be edited is taken out of it and merged with what a request says of it.
-pub(crate) fn order_edit(merged: &Value) -> Result<OrderEditRequest> {
+pub(crate) fn order_edit(merged: &Value) -> Result<OrderEdit> {
     body::read(merged, |m| {
         m.not_writable(
             "order_number status payment_status fulfillment_status currency amounts payment_summary \
@@ -56,12 +46,12 @@ pub(crate) fn order_edit(merged: &Value) -> Result<OrderEditRequest> {
                 delivered_at completed_at cancelled_at resource_version livemode created_at updated_at \
                 object",
         );
-        OrderEditRequest(OrderEdit {
+        OrderEdit {
             customer: m.object("customer", customer).or_null().flatten(),
             billing_address: m.object("billing_address", address).or_null().flatten(),
             shipping_address: m.object("shipping_address", address).or_null().flatten(),
             metadata: m.metadata("metadata").or_null().flatten().unwrap_or_default(),
-        })
+        }
     })
 }
 

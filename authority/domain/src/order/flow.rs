@@ -25,7 +25,7 @@ pub struct PaymentMade {
     pub report: Option<PaymentReport>,
 }
 
-/// What an edit leaves the order with; already merged and checked.
+/// What an edit, a JSON merge patch (RFC 7396), leaves the order with; already merged and checked.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub struct OrderEdit {

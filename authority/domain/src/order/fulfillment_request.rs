@@ -21,11 +21,7 @@ const LINE_NOT_WRITABLE: &str = "\
     sku name quantity unit_amount subtotal_amount discount_amount tax_amount total_amount \
     requires_shipping shipped_quantity delivered_quantity metadata";
 
-/// A fulfilment update to be made.
-#[derive(Clone, Debug)]
-pub struct FulfillmentRequest(FulfillmentUpdate);
-
-impl FulfillmentRequest {
+impl FulfillmentUpdate {
     /// Reads the body.
     ///
     /// # Errors
@@ -42,14 +38,8 @@ impl FulfillmentRequest {
                 let detail = "at least one of fulfillment_status, line_items and note is needed";
                 m.refuse("", MemberCode::Required, detail);
             }
-            Self(update)
+            update
         })
-    }
-
-    /// The checked members.
-    #[must_use]
-    pub fn into_update(self) -> FulfillmentUpdate {
-        self.0
     }
 }
 

@@ -21,8 +21,9 @@ mod status;
 pub(crate) use basket::{Basket, Priced, priced_lines};
 #[cfg(feature = "schema")]
 pub(crate) use edit_requests::order_edit;
-pub use edit_requests::{OrderCancelRequest, OrderEditRequest, no_members};
-pub use fulfillment_request::FulfillmentRequest;
+pub use edit_requests::{OrderCancelRequest, no_members};
+pub use flow::OrderEdit;
+pub use fulfillment::FulfillmentUpdate;
 pub use ingest_request::OrderRequest;
 pub use new_order::NewOrder;
 pub use record::{ConfirmedBy, ExternalReference, Order};

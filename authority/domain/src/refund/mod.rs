@@ -8,4 +8,4 @@ pub use record::{
     NewRefund, Refund, RefundLine, RefundOutcome, RefundReason, RefundReport, RefundStatus, Requester,
     RequesterType,
 };
-pub use requests::{RefundReportRequest, RefundRequest};
+pub use requests::RefundReportRequest;

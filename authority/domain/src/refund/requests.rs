@@ -18,11 +18,7 @@ const NOT_WRITABLE: &str = "id order_number status requested_by processor_refere
 const OF_PAYMENT_NOT_WRITABLE: &str = "\
     id order_number payment_id status requested_by processor_reference failure livemode";
 
-/// Money to be given back.
-#[derive(Clone, Debug)]
-pub struct RefundRequest(NewRefund);
-
-impl RefundRequest {
+impl NewRefund {
     /// Reads the body.
     ///
     /// # Errors
@@ -70,14 +66,8 @@ impl RefundRequest {
                     format!("the amounts must add up to {amount}"),
                 );
             }
-            Self(new)
+            new
         })
-    }
-
-    /// The checked members.
-    #[must_use]
-    pub fn into_new(self) -> NewRefund {
-        self.0
     }
 }
 

@@ -7,5 +7,4 @@ mod report_request;
 mod requests;
 
 pub use record::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
-pub use report_request::ShipmentReportRequest;
-pub use requests::ShipmentRequest;
+pub use report::ShipmentReport;

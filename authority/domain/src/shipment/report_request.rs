@@ -9,11 +9,7 @@ use crate::refusal::{MemberCode, Result};
 use crate::shipment::report::ShipmentReport;
 use crate::time::Timestamp;
 
-/// A carrier's report about a parcel.
-#[derive(Clone, Debug)]
-pub struct ShipmentReportRequest(ShipmentReport);
-
-impl ShipmentReportRequest {
+impl ShipmentReport {
     /// Reads the body.
     ///
     /// # Errors
@@ -35,13 +31,7 @@ impl ShipmentReportRequest {
             if !names.any(|name| name != "occurred_at") {
                 m.refuse("", MemberCode::Required, "a status, tracking data or an exception is needed");
             }
-            Self(report)
+            report
         })
-    }
-
-    /// The checked members.
-    #[must_use]
-    pub fn into_report(self) -> ShipmentReport {
-        self.0
     }
 }

@@ -11,11 +11,7 @@ use crate::refusal::{MemberCode, Result};
 use crate::shipment::{NewShipment, ShipmentLine};
 use crate::time::Timestamp;
 
-/// A parcel to be recorded.
-#[derive(Clone, Debug)]
-pub struct ShipmentRequest(NewShipment);
-
-impl ShipmentRequest {
+impl NewShipment {
     /// Reads the body.
     ///
     /// # Errors
@@ -46,13 +42,7 @@ impl ShipmentRequest {
             if new.estimated_delivery_at.is_some_and(|at| at < shipped_at) {
                 m.refuse("estimated_delivery_at", MemberCode::Inconsistent, "must not be before shipped_at");
             }
-            Self(new)
+            new
         })
-    }
-
-    /// The checked members.
-    #[must_use]
-    pub fn into_new(self) -> NewShipment {
-        self.0
     }
 }

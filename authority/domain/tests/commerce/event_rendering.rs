@@ -3,7 +3,7 @@
 use authority_domain::event::change::{Record, WebhookTest};
 use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
 use authority_domain::order::ConfirmedBy;
-use authority_domain::shipment::ShipmentRequest;
+use authority_domain::shipment::NewShipment;
 use authority_domain::tenant::MerchantContext;
 use authority_domain::{
     Change, ConfirmOn, EndpointId, ErrorCode, EventId, MerchantId, PaymentStatus, Result, ShipmentId,
@@ -48,7 +48,7 @@ fn changes() -> Vec<Change> {
     let (checkout, payment) = created_payment();
     let mut changes = vec![Change::checkout(EventType::CheckoutCreated, &checkout)];
     changes.extend(completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon()));
-    let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
+    let new = NewShipment::read(&json!({"carrier": "dhl"}), noon()).unwrap();
     let id = ShipmentId::generate(noon(), &mut dice());
     changes
         .extend(shipment::flow::create(paid_order(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().1);
@@ -273,7 +273,7 @@ fn the_largest_checkout_leaves_room_for_what_becomes_of_it() {
     let Record::Payment(payment) = &started.record else { panic!("a payment") };
     let sold = completed(&checkout, payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
     let order = last_order(&sold).unwrap();
-    let new = ShipmentRequest::read(&json!({"carrier": "dhl"}), noon()).unwrap().into_new();
+    let new = NewShipment::read(&json!({"carrier": "dhl"}), noon()).unwrap();
     let id = ShipmentId::generate(noon(), &mut dice());
     let (_, shipped) = shipment::flow::create(order, &[], ConfirmedBy::Payments, id, new, noon()).unwrap();
     for change in sold.iter().chain(&shipped) {

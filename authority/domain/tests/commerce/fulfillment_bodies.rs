@@ -1,7 +1,7 @@
 //! Bodies of fulfilment updates (contract 4.6): what may be written, and what is wrong with the rest.
 
 use authority_domain::ErrorCode;
-use authority_domain::order::FulfillmentRequest;
+use authority_domain::order::FulfillmentUpdate;
 use serde_json::{Value, json};
 
 use crate::fixtures::paid_order;
@@ -35,8 +35,8 @@ fn bodies() {
         (Set("/line_items/0/colour", json!("red")), &["/line_items/0/colour unknown_field"]),
         (Set("/colour", json!("red")), &["/colour unknown_field"]),
     ];
-    check(&good, FulfillmentRequest::read, &table);
-    let refusal = FulfillmentRequest::read(&json!({})).unwrap_err();
+    check(&good, FulfillmentUpdate::read, &table);
+    let refusal = FulfillmentUpdate::read(&json!({})).unwrap_err();
     assert_eq!(errors(&refusal), [" required"]);
 }
 
@@ -54,7 +54,7 @@ fn every_member_of_the_record_is_known_and_only_three_things_can_be_written() {
     body["line_items"] = json!([{"id": "li_1", "fulfilled_quantity": 1}]);
     body["note"] = json!("x");
     body["colour"] = json!("red");
-    let refusal = FulfillmentRequest::read(&body).unwrap_err();
+    let refusal = FulfillmentUpdate::read(&body).unwrap_err();
     assert_eq!(refusal.code, ErrorCode::FieldNotWritable);
     let mut expected = not_writable(&record, ["fulfillment_status", "line_items"], "");
     assert_eq!(expected.len(), 29);
@@ -64,7 +64,7 @@ fn every_member_of_the_record_is_known_and_only_three_things_can_be_written() {
     expected.sort();
     assert_eq!(found, expected);
 
-    let mut found = errors(&FulfillmentRequest::read(&json!({"line_items": [line]})).unwrap_err());
+    let mut found = errors(&FulfillmentUpdate::read(&json!({"line_items": [line]})).unwrap_err());
     let mut expected = not_writable(line, ["id", "fulfilled_quantity"], "/line_items/0");
     found.sort();
     expected.sort();

@@ -3,7 +3,7 @@
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::url::{UrlPolicy, UrlRules};
 use authority_domain::endpoint::{EndpointRequest, EndpointTestRequest, SignatureProfile};
-use authority_domain::shipment::ShipmentRequest;
+use authority_domain::shipment::NewShipment;
 use authority_domain::{DisabledReason, EndpointId, EndpointStatus, ErrorCode};
 use serde_json::{Value, json};
 
@@ -40,14 +40,14 @@ fn shipments() {
         (Set("/order_number", json!("ORD-1")), &["/order_number field_not_writable"]),
         (Set("/merchant_id", json!("mer_1")), &["/merchant_id unknown_field"]),
     ];
-    check(&good, |body| ShipmentRequest::read(body, noon()), &table);
+    check(&good, |body| NewShipment::read(body, noon()), &table);
 }
 
 #[test]
 fn an_estimate_without_a_time_of_shipping_counts_from_now() {
     let body = |ms: i64| json!({"carrier": "dhl", "estimated_delivery_at": noon().plus_ms(ms)});
-    assert!(ShipmentRequest::read(&body(0), noon()).is_ok());
-    let refusal = ShipmentRequest::read(&body(-1), noon()).unwrap_err();
+    assert!(NewShipment::read(&body(0), noon()).is_ok());
+    let refusal = NewShipment::read(&body(-1), noon()).unwrap_err();
     assert_eq!(errors(&refusal), ["/estimated_delivery_at inconsistent"]);
 }
 

@@ -1,6 +1,6 @@
 //! `PATCH` of an order by the operator: a merge patch of what may be edited (contract 6.2, 3.9 row 21).
 
-use authority_domain::order::OrderEditRequest;
+use authority_domain::order::OrderEdit;
 use authority_domain::{ErrorCode, Order, Result, order};
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::fixtures::{event_names, last_order, noon, paid_order};
 use crate::refused_bodies::errors;
 
 fn edited(order: &Order, body: &Value) -> Result<Option<Order>> {
-    let edit = OrderEditRequest::read(body, order)?.into_edit();
+    let edit = OrderEdit::read(body, order)?;
     let changes = order::flow::edit(order, edit, noon().plus_ms(1))?;
     assert!(changes.is_empty() || event_names(&changes) == ["order.updated"]);
     Ok(last_order(&changes))

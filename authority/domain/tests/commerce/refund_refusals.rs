@@ -1,7 +1,7 @@
 //! Refunds that cannot be asked for, and bodies that cannot be read: contract 4.8, 6.2.
 
 use authority_domain::refund::flow::Outcome;
-use authority_domain::refund::{RefundReportRequest, RefundRequest};
+use authority_domain::refund::{NewRefund, RefundReportRequest};
 use authority_domain::{ErrorCode, MemberCode, Order, Payment, PaymentId, Result};
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ fn what_cannot_be_refunded() {
 
 #[test]
 fn bodies_that_are_refused_as_such() {
-    let request = |body: Value| RefundRequest::read(&body).map(|_| ());
+    let request = |body: Value| NewRefund::read(&body).map(|_| ());
     let reported = |body: Value| RefundReportRequest::read(&body).map(|_| ());
     let line = json!({"line_item_id": "li_1", "quantity": 1, "amount": 1});
     let table = [

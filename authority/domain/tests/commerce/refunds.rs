@@ -5,7 +5,7 @@ use authority_domain::order::payment_status::PaymentStatus as OrderPayment;
 use authority_domain::parts::{Failure, Money};
 use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{
-    RefundOutcome, RefundReason, RefundReport, RefundRequest, Requester, RequesterType,
+    NewRefund, RefundOutcome, RefundReason, RefundReport, Requester, RequesterType,
 };
 use authority_domain::{
     Change, ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Refund, RefundId, RefundStatus,
@@ -40,7 +40,7 @@ fn by_merchant() -> Requester {
 }
 
 pub(crate) fn ask(order: &Order, payments: &[Payment], refunds: &[Refund], body: Value) -> Result<Outcome> {
-    let new = RefundRequest::read(&body)?.into_new();
+    let new = NewRefund::read(&body)?;
     let id = RefundId::generate(later(), &mut dice());
     let standing = standing(order, payments, refunds);
     refund::flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
@@ -259,7 +259,7 @@ fn a_payment_without_an_order_is_given_back_by_itself() {
     let (_, payment) = sold();
     let payment = Payment { order_number: None, late: true, ..payment };
     let ask = |payment: &Payment, body: Value| {
-        let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
+        let new = NewRefund::read_of_payment(&body, &payment.id)?;
         let id = RefundId::generate(later(), &mut dice());
         let standing = RefundBasis::without_order(payment.clone());
         refund::flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())

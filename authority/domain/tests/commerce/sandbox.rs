@@ -12,7 +12,7 @@ use authority_domain::sandbox::advances::{
 };
 use authority_domain::sandbox::demo_story::{Plot, story};
 use authority_domain::sandbox::requests::{PayRequest, SeedRequest, read_order};
-use authority_domain::shipment::ShipmentReportRequest;
+use authority_domain::shipment::ShipmentReport;
 use authority_domain::subscription::SubscriptionReportRequest;
 use authority_domain::{Refund, RefundStatus, Timestamp, refund};
 use rand::SeedableRng;
@@ -102,7 +102,7 @@ fn what_is_spelled_out_is_what_the_operator_may_say() {
     }
     let held =
         ShipmentAdvance::read(&json!({"to": "exception", "exception": {"code": "x"}})).unwrap().report();
-    assert!(ShipmentReportRequest::read(&held, noon()).is_ok(), "{held}");
+    assert!(ShipmentReport::read(&held, noon()).is_ok(), "{held}");
     for body in [json!({"to": "past_due"}), json!({"renew": true})] {
         let report = SubscriptionAdvance::read(&body).unwrap().report();
         assert!(SubscriptionReportRequest::read(&report, noon()).is_ok(), "{report}");

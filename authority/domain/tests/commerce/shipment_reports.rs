@@ -3,8 +3,7 @@
 use authority_domain::order::ConfirmedBy;
 use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::parts::Failure;
-use authority_domain::shipment::report::ShipmentReport;
-use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentReportRequest, ShipmentStatus};
+use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentReport, ShipmentStatus};
 use authority_domain::{
     Change, ErrorCode, FulfillmentStatus, Order, OrderStatus, Result, Shipment, ShipmentId, shipment,
 };
@@ -263,8 +262,8 @@ fn bodies() {
         (Set("/order_number", json!("ORD-1")), &["/order_number field_not_writable"]),
         (Set("/colour", json!("red")), &["/colour unknown_field"]),
     ];
-    check(&good, |body| ShipmentReportRequest::read(body, noon()), &table);
+    check(&good, |body| ShipmentReport::read(body, noon()), &table);
     for nothing in [json!({}), json!({"occurred_at": noon()})] {
-        assert_eq!(errors(&ShipmentReportRequest::read(&nothing, noon()).unwrap_err()), [" required"]);
+        assert_eq!(errors(&ShipmentReport::read(&nothing, noon()).unwrap_err()), [" required"]);
     }
 }

@@ -8,7 +8,8 @@ use authority_domain::{DeliveryId, EndpointId, ListKind, Named, Refusal, Result}
 
 use crate::app::delivery::operator::retry;
 use crate::app::endpoint::changes::addressed;
-use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, written};
+use crate::app::lists::written;
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner};
 
 impl App {
     /// `GET /webhook-endpoints/:id/deliveries`: newest first. The request's filter names the endpoint, so its

@@ -11,7 +11,8 @@ use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord};
 use serde::Serialize;
 use verify_core::catalog::EventType;
 
-use crate::app::{Answer, App, List, ListRequest, Mutation, Work, written};
+use crate::app::lists::written;
+use crate::app::{Answer, App, List, ListRequest, Mutation, Work};
 
 /// The record of contract 2.9, with the merchant whose event it carries.
 #[derive(Serialize)]

@@ -3,7 +3,8 @@
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::{Result, Tenant};
 
-use crate::app::{App, written};
+use crate::app::App;
+use crate::app::lists::written;
 
 impl App {
     /// Every endpoint of the tenant as JSON text, newest first.

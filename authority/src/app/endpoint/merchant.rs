@@ -14,8 +14,9 @@ use serde::Serialize;
 
 use crate::app::endpoint::client_certificate::inspected;
 use crate::app::endpoint::url_check::UrlCheck;
+use crate::app::lists::written;
 use crate::app::merchant::keys::random;
-use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, written};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation};
 use crate::secret_box::SecretContext;
 
 /// The version of an endpoint's first secret; the context it is sealed under names it.

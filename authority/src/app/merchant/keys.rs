@@ -10,7 +10,8 @@ use authority_domain::{Author, KeyId, ListKind, MerchantId, Named, Result, Scope
 use rand_core::Rng;
 use serde::Serialize;
 
-use crate::app::{Answer, App, List, ListRequest, Mutation, Owner, Work, written};
+use crate::app::lists::written;
+use crate::app::{Answer, App, List, ListRequest, Mutation, Owner, Work};
 
 /// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
 #[derive(Serialize)]

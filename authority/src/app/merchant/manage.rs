@@ -8,7 +8,8 @@ use authority_store::tx::KeyScope;
 use authority_store::{Constraint, StoreError};
 use serde::Serialize;
 
-use crate::app::{Answer, App, List, ListRequest, Mutation, written};
+use crate::app::lists::written;
+use crate::app::{Answer, App, List, ListRequest, Mutation};
 
 /// A merchant as the operator reads it.
 #[derive(Serialize)]

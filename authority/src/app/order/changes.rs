@@ -4,7 +4,7 @@
 
 use authority_domain::body::read_optional_reason;
 use authority_domain::event::change::Record;
-use authority_domain::order::{CancelReason, OrderCancelRequest, OrderEditRequest};
+use authority_domain::order::{CancelReason, OrderCancelRequest, OrderEdit};
 use authority_domain::{Change, Named, Order, OrderNumber, Result, Tenant, order};
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ async fn change(
 ) -> Result<Order> {
     match action {
         OrderAction::Edit => {
-            let edit = OrderEditRequest::read(body, &order)?.into_edit();
+            let edit = OrderEdit::read(body, &order)?;
             let changes = order::flow::edit(&order, edit, work.now)?;
             commit(work, owner, order, changes).await
         }

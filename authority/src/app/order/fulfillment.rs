@@ -1,6 +1,6 @@
 //! Setting an order's fulfilment (contract 3.3, 3.9 row 9, 4.6).
 
-use authority_domain::order::{ConfirmedBy, FulfillmentRequest, fulfillment};
+use authority_domain::order::{ConfirmedBy, FulfillmentUpdate, fulfillment};
 use authority_domain::{Named, Order, OrderNumber, Result, Tenant};
 
 use crate::app::{Answer, App, Caller, Mutation, Owner, Work};
@@ -17,7 +17,7 @@ impl App {
         mutation: Mutation,
         number: Named<OrderNumber>,
     ) -> Result<Answer> {
-        let request = FulfillmentRequest::read(&mutation.body);
+        let request = FulfillmentUpdate::read(&mutation.body);
         let read = super::first_read(Some(&caller.tenant), &number);
         mutation
             .for_caller(self, caller, read, async move |work, owner| {
@@ -33,9 +33,9 @@ pub(in crate::app) async fn update(
     work: &mut Work<'_>,
     owner: &Owner,
     order: Order,
-    request: FulfillmentRequest,
+    asked: FulfillmentUpdate,
 ) -> Result<Order> {
-    let (asked, tenant) = (request.into_update(), &owner.tenant);
+    let tenant = &owner.tenant;
     let number = order.order_number.clone();
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;
     let before = work.tx.fulfillment_marks(tenant, &number).await?;

@@ -13,8 +13,9 @@ use authority_store::{Constraint, StoreError};
 use rand::Rng as _;
 use serde::Serialize;
 
+use crate::app::lists::written;
 use crate::app::partner::share_ends::end_shares_at_once;
-use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work, written};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work};
 
 /// The connection and its code, which is shown only once.
 #[derive(Serialize)]

@@ -14,8 +14,8 @@ use authority_domain::{
 use authority_store::tx::SeenOrder;
 use verify_core::catalog::EventType;
 
-use crate::app::lists::Item;
-use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work, written};
+use crate::app::lists::{Item, written};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work};
 
 impl App {
     /// `POST /orders/:order/shares`.

@@ -8,7 +8,8 @@ use authority_domain::{ListKind, MerchantId, Payment, PaymentId, Result};
 use authority_store::tx::FoundPayment;
 use serde::Serialize;
 
-use crate::app::{Answer, App, Caller, List, ListRequest, written};
+use crate::app::lists::written;
+use crate::app::{Answer, App, Caller, List, ListRequest};
 
 /// A payment as the operator reads it.
 #[derive(Serialize)]

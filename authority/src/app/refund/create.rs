@@ -7,7 +7,7 @@
 //! stored answer has expired does not refund the money twice.
 
 use authority_domain::refund::flow::{Outcome, RefundBasis};
-use authority_domain::refund::{RefundRequest, Requester, RequesterType};
+use authority_domain::refund::{NewRefund, Requester, RequesterType};
 use authority_domain::{
     Author, Named, Order, OrderNumber, PaymentId, Refund, RefundId, Refusal, Result, Tenant, refund,
 };
@@ -29,7 +29,7 @@ impl App {
         mutation: Mutation,
         number: Named<OrderNumber>,
     ) -> Result<Answer> {
-        let (app, request) = (self.clone(), RefundRequest::read(&mutation.body));
+        let (app, request) = (self.clone(), NewRefund::read(&mutation.body));
         let by = Requester { kind: RequesterType::ApiKey, id: Some(caller.key_id.to_string()) };
         let reads = first_reads(Some(&caller.tenant), &number, by.kind, &mutation);
         mutation
@@ -51,7 +51,7 @@ impl App {
         tenant: Named<Tenant>,
         number: Named<OrderNumber>,
     ) -> Result<Answer> {
-        let (by, request) = (operator(&mutation), RefundRequest::read(&mutation.body));
+        let (by, request) = (operator(&mutation), NewRefund::read(&mutation.body));
         let reads = first_reads(tenant.as_ref().ok(), &number, by.kind, &mutation);
         mutation
             .for_tenant(self, tenant, reads, async move |work, owner| {
@@ -83,7 +83,7 @@ impl App {
                     return made(&before, operators_location(&before), true);
                 }
                 work.check_version(payment.resource_version)?;
-                let request = RefundRequest::read_of_payment(&body, &payment.id)?;
+                let request = NewRefund::read_of_payment(&body, &payment.id)?;
                 let basis = basis_of(work, &owner.tenant, payment.order_number.as_ref(), &id).await?;
                 let refund_id = kept_id(work);
                 let refund = begin(work, &owner, basis, refund_id, request, by).await?;
@@ -137,7 +137,7 @@ async fn of_order(
     work: &mut Work<'_>,
     owner: &Owner,
     number: Named<OrderNumber>,
-    request: Result<RefundRequest>,
+    request: Result<NewRefund>,
     by: Requester,
 ) -> Result<(Refund, bool)> {
     let ours = |made: &Refund| number.is_ok() && number.as_ref().ok() == made.order_number.as_ref();
@@ -166,7 +166,7 @@ pub(in crate::app) async fn make(
     owner: &Owner,
     order: Order,
     by: Requester,
-    request: RefundRequest,
+    request: NewRefund,
 ) -> Result<Refund> {
     let basis = standing(work, &owner.tenant, order).await?;
     let id = RefundId::generate(work.now, &mut work.dice);
@@ -200,11 +200,11 @@ async fn begin(
     owner: &Owner,
     basis: RefundBasis,
     id: RefundId,
-    new: RefundRequest,
+    new: NewRefund,
     by: Requester,
 ) -> Result<Refund> {
     let confirm_on = owner.merchant.settings.confirm_on;
-    let outcome = refund::flow::request(basis, id, new.into_new(), by, confirm_on, work.now)?;
+    let outcome = refund::flow::request(basis, id, new, by, confirm_on, work.now)?;
     commit(work, owner, &outcome).await?;
     Ok(outcome.refund)
 }

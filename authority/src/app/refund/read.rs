@@ -9,7 +9,8 @@ use authority_domain::{ListKind, MerchantId, Refund, RefundId, Result};
 use authority_store::tx::FoundRefund;
 use serde::Serialize;
 
-use crate::app::{Answer, App, Caller, List, ListRequest, written};
+use crate::app::lists::written;
+use crate::app::{Answer, App, Caller, List, ListRequest};
 
 /// A refund as the operator reads it.
 #[derive(Serialize)]

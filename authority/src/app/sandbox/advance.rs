@@ -2,7 +2,7 @@
 //! 3.7).
 
 use authority_domain::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance};
-use authority_domain::shipment::ShipmentReportRequest;
+use authority_domain::shipment::ShipmentReport;
 use authority_domain::{Named, PaymentId, RefundId, Result, ShipmentId};
 
 use super::{payments, refunding};
@@ -64,7 +64,7 @@ impl App {
                 let found = found.filter(|(tenant, _)| *tenant == owner.tenant);
                 let (_, shipment) = found.ok_or_else(ShipmentId::missing)?;
                 work.check_version(shipment.resource_version)?;
-                let reported = ShipmentReportRequest::read(&advance?.report(), work.now)?.into_report();
+                let reported = ShipmentReport::read(&advance?.report(), work.now)?;
                 let (applied, shipment) =
                     shipment::reports::report(work, &owner, shipment, &reported).await?;
                 let result = ShipmentReportResult { applied, shipment: &shipment };

@@ -1,11 +1,11 @@
 //! Plays a story of demonstration data through the functions that all other requests use (contract 6.3).
 
 use authority_domain::checkout::CheckoutRequest;
-use authority_domain::order::{CancelReason, FulfillmentRequest};
-use authority_domain::refund::{RefundRequest, Requester, RequesterType};
+use authority_domain::order::{CancelReason, FulfillmentUpdate};
+use authority_domain::refund::{NewRefund, Requester, RequesterType};
 use authority_domain::sandbox::demo_story::Plot;
 use authority_domain::sandbox::requests::PayRequest;
-use authority_domain::shipment::{ShipmentReportRequest, ShipmentRequest};
+use authority_domain::shipment::{NewShipment, ShipmentReport};
 use authority_domain::{Order, OrderNumber, Refusal, Result, Shipment, ShipmentId};
 use serde_json::{Value, json};
 
@@ -124,7 +124,7 @@ impl Player<'_, '_> {
         let order = self.order(number).await?;
         let mut parcel = self.ship(order, None).await?;
         for body in way {
-            let report = ShipmentReportRequest::read(body, self.work.now)?.into_report();
+            let report = ShipmentReport::read(body, self.work.now)?;
             (_, parcel) = shipment::reports::report(self.work, self.owner, parcel, &report).await?;
         }
         Ok(())
@@ -137,12 +137,12 @@ impl Player<'_, '_> {
             parcel.insert("line_items".to_owned(), line_items);
         }
         let id = ShipmentId::generate(self.work.now, &mut self.work.dice);
-        let request = ShipmentRequest::read(&parcel, self.work.now)?;
+        let request = NewShipment::read(&parcel, self.work.now)?;
         shipment::create::create(self.work, self.owner, order, id, request).await
     }
 
     async fn fulfil(&mut self, order: Order, target: &str) -> Result<()> {
-        let request = FulfillmentRequest::read(&json!({ "fulfillment_status": target }))?;
+        let request = FulfillmentUpdate::read(&json!({ "fulfillment_status": target }))?;
         fulfillment::update(self.work, self.owner, order, request).await?;
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Player<'_, '_> {
     /// A refund that completes.
     async fn refund(&mut self, number: &OrderNumber, body: Value) -> Result<()> {
         let order = self.order(number).await?;
-        let request = RefundRequest::read(&body)?;
+        let request = NewRefund::read(&body)?;
         let refund = refund::create::make(self.work, self.owner, order, system(), request).await?;
         refunding::complete(self.work, self.owner, refund).await
     }

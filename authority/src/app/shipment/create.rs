@@ -1,6 +1,6 @@
 //! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
 
-use authority_domain::shipment::ShipmentRequest;
+use authority_domain::shipment::NewShipment;
 use authority_domain::{ListKind, Named, Order, OrderNumber, Result, Shipment, ShipmentId, Tenant, shipment};
 use authority_store::tx::FirstRead;
 
@@ -21,7 +21,7 @@ impl App {
         mutation: Mutation,
         number: Named<OrderNumber>,
     ) -> Result<Answer> {
-        let (app, request) = (self.clone(), ShipmentRequest::read(&mutation.body, self.now()));
+        let (app, request) = (self.clone(), NewShipment::read(&mutation.body, self.now()));
         let (tenant, key) = (&caller.tenant, mutation.idempotency.as_ref());
         let made = key.map(|key| FirstRead::ShipmentUnderKey(tenant.clone(), key.key.clone()));
         let reads = made.into_iter().chain(first_read(Some(tenant), &number));
@@ -85,9 +85,9 @@ pub(in crate::app) async fn create(
     owner: &Owner,
     order: Order,
     id: ShipmentId,
-    request: ShipmentRequest,
+    new: NewShipment,
 ) -> Result<Shipment> {
-    let (new, tenant) = (request.into_new(), &owner.tenant);
+    let tenant = &owner.tenant;
     let existing = work.tx.shipments_of_order(tenant, &order.order_number).await?;
     let confirmed_by = confirmed_by(work, tenant, &order).await?;
     let (made, changes) = shipment::flow::create(order, &existing, confirmed_by, id, new, work.now)?;

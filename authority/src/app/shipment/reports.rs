@@ -3,7 +3,6 @@
 //! A report has no id of its own: repeating what is known changes nothing. A report that contradicts what is known
 //! raises an operator alert, so that a person looks at it.
 
-use authority_domain::shipment::ShipmentReportRequest;
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::{ErrorCode, Named, Refusal, Result, Shipment, ShipmentId, shipment};
 use authority_store::tx::FirstRead;
@@ -17,7 +16,7 @@ impl App {
     /// # Errors
     /// `not_found`; 422 for wrong members; the refusals of [`shipment::flow::report`].
     pub async fn shipment_report(&self, mutation: Mutation, id: Named<ShipmentId>) -> Result<Answer> {
-        let request = ShipmentReportRequest::read(&mutation.body, self.now());
+        let request = ShipmentReport::read(&mutation.body, self.now());
         // Its tenant and its order never change.
         let read =
             self.named(id.clone(), ShipmentId::missing, async move |tx, id| tx.shipment_find(&id).await);
@@ -31,7 +30,7 @@ impl App {
         let answered = mutation
             .for_tenant(self, tenant, reads, async move |work, owner| {
                 let (_, shipment) = work.tx.shipment_find(&named?).await?.ok_or_else(ShipmentId::missing)?;
-                let (applied, shipment) = report(work, &owner, shipment, &request?.into_report()).await?;
+                let (applied, shipment) = report(work, &owner, shipment, &request?).await?;
                 let result = ShipmentReportResult { applied, shipment: &shipment };
                 Answer::showing(200, &result, &shipment)
             })

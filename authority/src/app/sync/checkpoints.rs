@@ -8,7 +8,8 @@ use authority_domain::sync::checkpoint::{
 };
 use authority_domain::{CheckpointId, ErrorCode, ListKind, Refusal, Result, Tenant};
 
-use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Work, written};
+use crate::app::lists::written;
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Work};
 
 impl App {
     /// `POST /sync/checkpoints`: answers with the checkpoint as it is then, moved or not.

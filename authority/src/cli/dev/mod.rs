@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &args::Dev, process: &mut Process<'_>) -> Result<Ex
     let logging = Logging::read(process.environment)?;
     let mut data = DataDir::open(&arguments.data, &SystemDice)?;
     let config = configuration(&data, arguments.once, process.environment)?;
-    telemetry::install(logging).map_err(|error| Failure::Failed(error.to_string()))?;
+    telemetry::install(logging).map_err(Failure::failed)?;
     block_on(async {
         let mut signals = Signals::listen()?;
         let clock = Arc::new(SystemClock::new());

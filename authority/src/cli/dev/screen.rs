@@ -58,9 +58,7 @@ impl<'s, 'e> Screen<'s, 'e> {
     /// The summary, as text or as JSON.
     pub(super) fn summary(&mut self, summary: &Summary) -> Result<(), Failure> {
         if self.json {
-            let line = serde_json::to_string(summary).map_err(|error| Failure::Failed(error.to_string()))?;
-            writeln!(self.process.stdout, "{line}")?;
-            return Ok(self.process.stdout.flush()?);
+            return self.process.json(summary);
         }
         let Summary { events_emitted, delivered, verified, claimed, duplicates_suppressed, rejected, lost } =
             summary;
@@ -87,8 +85,7 @@ impl<'s, 'e> Screen<'s, 'e> {
             tracing::info!(keys = kept, "staying up until SIGINT or SIGTERM");
             return Ok(());
         }
-        let claimed =
-            stage.receiver.inbox.count().await.map_err(|error| Failure::Failed(error.to_string()))?;
+        let claimed = stage.receiver.inbox.count().await.map_err(Failure::failed)?;
         let demo = &stage.demo;
         let (merchant, operator) = (demo.merchant.root(), demo.operator.root());
         let (merchant_id, endpoint_id) = (&demo.merchant_id, &demo.endpoint.id);

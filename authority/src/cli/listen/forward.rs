@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::refusal::{Refusal, Refused};
 use super::stream::Event;
-use super::{Failure, failed, secret};
+use super::{Failure, secret};
 use crate::clock::Clock;
 use crate::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use crate::dispatch::transport::{AttemptRequest, Transport as _};
@@ -63,7 +63,7 @@ impl Forwarder {
             Arc::new(SystemResolver::default()),
             Arc::clone(&clock),
         )
-        .map_err(failed)?;
+        .map_err(Failure::failed)?;
         Ok(Self { client, clock, secret, secret_text, headers })
     }
 

@@ -50,11 +50,11 @@ pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Ex
     let beginning = StartPosition::parse(&command.from);
     block_on(async {
         let mut signals = Signals::listen()?;
-        let http = Http::new().map_err(failed)?;
+        let http = Http::new().map_err(Failure::failed)?;
         let api = Api::new(http, &url, "/v1/merchant", key);
         let forwarder = Forwarder::new(headers, secret.clone(), Arc::new(SystemClock::new()))?;
         let mut stream = tokio::select! {
-            opened = Stream::open(api, beginning, types) => opened.map_err(failed)?,
+            opened = Stream::open(api, beginning, types) => opened.map_err(Failure::failed)?,
             () = signals.next() => return Ok(Exit::Done),
         };
         let mut screen = Screen::new(process, command.json);
@@ -62,7 +62,7 @@ pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Ex
         loop {
             let mut tell = |trouble: &str| screen.trouble(trouble);
             let event = tokio::select! {
-                event = stream.next(&mut tell) => event.map_err(failed)?,
+                event = stream.next(&mut tell) => event.map_err(Failure::failed)?,
                 () = signals.next() => break,
             };
             // `--events` may let in a type that no receiver takes.
@@ -83,8 +83,4 @@ fn print_secret(secret: &Zeroizing<String>, process: &mut Process<'_>) -> Result
     writeln!(process.stdout, "{}", **secret)?;
     process.stdout.flush()?;
     Ok(Exit::Done)
-}
-
-fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::Failed(error.to_string())
 }

@@ -134,7 +134,7 @@ fn refused(refusal: Refusal) -> Failure {
 }
 
 fn read(text: &str) -> Result<Value, Failure> {
-    serde_json::from_str(text).map_err(|error| Failure::Failed(error.to_string()))
+    serde_json::from_str(text).map_err(Failure::failed)
 }
 
 /// Prints a record: all of it as JSON, or only the named members as text.

@@ -81,7 +81,7 @@ fn print(record: &impl Serialize, json: bool, process: &mut Process<'_>) -> Resu
 }
 
 fn json_text(record: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(record).map_err(|error| Failure::Failed(error.to_string()))
+    serde_json::to_string(record).map_err(Failure::failed)
 }
 
 /// Checks for one line of 1 to 255 characters, the rule of the API for names and reasons.

@@ -20,8 +20,7 @@ pub(in crate::cli) fn run(command: SandboxCommand, process: &mut Process<'_>) ->
     let answer = with_config(&config, async |app| {
         let id = named_merchant(app, &seed.merchant).await?;
         let merchant = app.merchant_get(id.clone()).await.map_err(refused)?;
-        let merchant: Merchant =
-            serde_json::from_str(&merchant.body).map_err(|error| Failure::Failed(error.to_string()))?;
+        let merchant: Merchant = serde_json::from_str(&merchant.body).map_err(Failure::failed)?;
         let whose = Owner { tenant: Tenant { merchant_id: id, livemode: false }, merchant };
         let body = json!({ "orders": seed.orders, "seed": seed.seed });
         app.sandbox_seed(whose, by_command(app, "sandbox.seed").with(body)).await.map_err(refused)

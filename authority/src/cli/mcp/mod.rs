@@ -49,9 +49,9 @@ pub(super) fn run(command: args::Mcp, process: &mut Process<'_>) -> Result<Exit,
         return Err(Failure::Usage(format!("--secret-env can be given at most {MAX_SECRETS} times")));
     }
     log(process)?;
-    let runtime = Builder::new_multi_thread().enable_all().build().map_err(failed)?;
+    let runtime = Builder::new_multi_thread().enable_all().build().map_err(Failure::failed)?;
     let served = runtime.block_on(async {
-        let http = Http::new().map_err(failed)?;
+        let http = Http::new().map_err(Failure::failed)?;
         let merchant = Api::new(http.clone(), &url, "/v1/merchant", key.clone());
         let secrets = secrets.into_iter().map(|secret| secret.text).collect();
         let server = Server::new(Connection { http, url, key, merchant, secrets });
@@ -69,8 +69,8 @@ pub(super) fn run(command: args::Mcp, process: &mut Process<'_>) -> Result<Exit,
 /// Logs to standard error. The protocol's library repeats whole messages below `warn`, and those may hold anything.
 fn log(process: &Process<'_>) -> Result<(), Failure> {
     let Logging { filter, format } = Logging::read(process.environment)?;
-    let filter = filter.add_directive("rmcp=warn".parse().map_err(failed)?);
-    telemetry::install(Logging { filter, format }).map(drop).map_err(failed)
+    let filter = filter.add_directive("rmcp=warn".parse().map_err(Failure::failed)?);
+    telemetry::install(Logging { filter, format }).map(drop).map_err(Failure::failed)
 }
 
 /// Speaks the protocol until the input ends.
@@ -85,9 +85,5 @@ async fn serve(server: Server) -> Result<Exit, Failure> {
         // The error repeats the message, which may hold anything.
         Err(_) => return Err(Failure::Failed("the first message is no MCP initialize request".to_owned())),
     };
-    running.waiting().await.map(|_| Exit::Done).map_err(failed)
-}
-
-fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::Failed(error.to_string())
+    running.waiting().await.map(|_| Exit::Done).map_err(Failure::failed)
 }

@@ -42,7 +42,7 @@ pub(super) fn run(command: &args::Trigger, process: &mut Process<'_>) -> Result<
     };
     let key = test_key(process.environment)?;
     let url = address(command.url.as_deref(), process.environment)?;
-    let http = Http::new().map_err(failed)?;
+    let http = Http::new().map_err(Failure::failed)?;
     let calls = Calls::new(&http, &url, &key, run_name());
     let numbered = command.from.is_some();
     let mut report = Report { process, json: command.json, numbered };
@@ -84,13 +84,13 @@ async fn play(calls: &Calls, step: Step, answers: &mut Answers) -> Result<Done, 
         Step::Trigger(event, changes) => {
             let id = Stage::new(calls, changes).produce(event).await.map_err(|error| match error {
                 Unproduced::Change(error) => Failure::Usage(error.to_string()),
-                other => failed(other),
+                other => Failure::failed(other),
             })?;
             Ok(Done { what: event.as_str().to_owned(), event: true, id: Some(id) })
         }
         Step::Write { method, path, body, name } => {
             let (path, body) = answers.fill(&path, &body).map_err(Failure::Usage)?;
-            let answer = calls.send(method, &path, &body).await.map_err(failed)?;
+            let answer = calls.send(method, &path, &body).await.map_err(Failure::failed)?;
             let member = |name: &str| answer.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
             let id = member("id").or_else(|| member("order_number"));
             if let Some(name) = name {
@@ -145,8 +145,4 @@ fn run_name() -> String {
     let mut random = [0; 16];
     SystemDice.fill(&mut random);
     random.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn failed(error: impl std::fmt::Display) -> Failure {
-    Failure::Failed(error.to_string())
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use crate::app::{Answer, Mutation};
 use crate::console::visit::{MANAGES, Visit};
-use crate::http::{AppState, Policy};
+use crate::http::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::endpoint::actions::act;
 use crate::pages::endpoint::{KeepsEndpoints as _, ShownEndpoint};
 use crate::pages::form::Form;

@@ -16,6 +16,7 @@ mod own_answer;
 mod request_body;
 mod stream;
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
@@ -100,7 +101,7 @@ pub struct PeerAddress(pub SocketAddr);
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
-    /// Connections that were still busy after the grace period and were cut off.
+    /// Connections that were still busy after the grace period, or still waited for a slot, and were cut off.
     pub cut_off: usize,
 }
 
@@ -110,7 +111,7 @@ type Accepted = (TcpStream, SocketAddr);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Serving,
-    /// Finish requests in flight, start none.
+    /// Finish requests in flight, and those that were sent by now.
     Stopping,
     /// Close now.
     Over,
@@ -143,17 +144,21 @@ pub async fn serve(
         }
     };
     phase.send_replace(Phase::Stopping);
-    let queued = queued(listener);
+    let mut waiting: VecDeque<_> = without_slot.into_iter().collect();
+    waiting.extend(queued(listener, limits.max_connections));
     let ended = async {
-        for accepted in without_slot.into_iter().chain(queued) {
-            begin(accepted, connections.enter_when_free().await);
+        while !waiting.is_empty() {
+            let slot = connections.enter_when_free().await;
+            if let Some(accepted) = waiting.pop_front() {
+                begin(accepted, slot);
+            }
         }
         connections.emptied().await;
     };
     if tokio::time::timeout(limits.stop_grace, ended).await.is_ok() {
         return Stopped { cut_off: 0 };
     }
-    let cut_off = connections.count();
+    let cut_off = connections.count() + waiting.len();
     phase.send_replace(Phase::Over);
     connections.emptied().await;
     Stopped { cut_off }
@@ -173,21 +178,22 @@ async fn accept(listener: &TcpListener, connections: &Connections) -> Option<Acc
     }
 }
 
-/// The connections that wait in the system's queue: it resets them when the listener is closed, whatever they have
-/// sent. Asked of the system itself, as the runtime may not have heard of all of them.
-fn queued(listener: TcpListener) -> Vec<Accepted> {
+/// The connections that wait in the system's queue, `most` at most: it resets them when the listener is closed,
+/// whatever they have sent. Asked of the system itself, as the runtime may not have heard of all of them.
+fn queued(listener: TcpListener, most: usize) -> Vec<Accepted> {
     let mut queued = Vec::new();
     let Ok(listener) = listener.into_std() else { return queued };
-    loop {
+    while queued.len() < most {
         match listener.accept() {
             Ok((stream, peer)) => {
                 let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
                 queued.extend(stream.ok().map(|stream| (stream, peer)));
             }
             Err(error) if is_of_one_connection(&error) => {}
-            Err(_) => return queued,
+            Err(_) => break,
         }
     }
+    queued
 }
 
 /// Errors that concern only the connection to be accepted; the next one can be accepted at once.

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{KeepsEndpoints, ShownEndpoint, route};
 use crate::app::Answer;
-use crate::http::{AppState, Policy};
+use crate::http::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;

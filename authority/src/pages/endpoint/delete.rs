@@ -5,7 +5,8 @@ use authority_domain::{EndpointId, Refusal, Result};
 use axum::Router;
 
 use super::{KeepsEndpoints, route};
-use crate::http::{AppState, Policy};
+use crate::http::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;

@@ -7,7 +7,8 @@ use verify_explain::Explanation;
 
 use super::{KeepsEndpoints, route};
 use crate::app::console::explain::ReceivedDelivery;
-use crate::http::{AppState, Policy};
+use crate::http::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;

@@ -8,7 +8,8 @@ use axum::Router;
 use serde_json::Value;
 
 use super::{KeepsEndpoints, ROWS, ShownEndpoint, route};
-use crate::http::{AppState, Policy};
+use crate::http::AppState;
+use crate::http::rate_limit::Policy;
 use crate::pages::filters;
 use crate::pages::form::{self, Form};
 use crate::pages::links::encoded;

@@ -86,7 +86,7 @@ impl<'a> Members<'a> {
     /// Declares members that the record has and this operation does not write, besides those declared before: their
     /// names, with blanks between.
     pub fn not_writable(&mut self, names: &'static str) {
-        self.not_writable.extend(names.split(' '));
+        self.not_writable.extend(names.split_ascii_whitespace());
         shape::not_writable(names);
     }
 

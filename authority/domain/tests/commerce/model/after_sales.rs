@@ -1,13 +1,12 @@
 //! What happens to an order: edits, goods, refunds.
 
+use authority_domain::event::change::Record;
 use authority_domain::order::flow::OrderEdit;
 use authority_domain::order::fulfillment;
 use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget};
 use authority_domain::parts::{Metadata, Money};
-use authority_domain::refund::flow::RefundBasis;
-use authority_domain::refund::{
-    NewRefund, RefundReason, RefundReport, RefundRequest, Requester, RequesterType,
-};
+use authority_domain::refund::flow::{Outcome, RefundBasis};
+use authority_domain::refund::{NewRefund, RefundReason, RefundReport, Requester, RequesterType};
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
 use authority_domain::{
@@ -122,7 +121,7 @@ impl World {
     ) -> Result<Vec<Change>> {
         let Some(payment) = at(&self.ledger.payments, place) else { return Ok(Vec::new()) };
         let body = amount.map_or_else(|| json!({}), |amount| json!({ "amount": amount }));
-        let new = RefundRequest::read_of_payment(&body, &payment.id)?.into_new();
+        let new = NewRefund::read_of_payment(&body, &payment.id)?;
         let standing = match payment.order_number.as_ref() {
             Some(number) => self.standing(self.ledger.order(number).cloned().unwrap()),
             None => RefundBasis::without_order(payment),
@@ -134,8 +133,15 @@ impl World {
         let id = RefundId::generate(self.now, &mut self.dice);
         let by = Requester { kind: RequesterType::ApiKey, id: None };
         let outcome = refund::flow::request(standing, id, new, by, self.confirm_on, self.now)?;
+        Ok(self.told(outcome))
+    }
+
+    /// What a refund tells; its answer shows the refund that is told.
+    fn told(&mut self, outcome: Outcome) -> Vec<Change> {
         outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
-        Ok(outcome.changes)
+        let is_answer = |record: &Record| matches!(record, Record::Refund(told) if **told == outcome.refund);
+        assert!(outcome.changes.iter().any(|change| is_answer(&change.record)), "{:?}", outcome.refund);
+        outcome.changes
     }
 
     pub(super) fn report_refund(&mut self, place: usize, status: RefundStatus) -> Result<Vec<Change>> {
@@ -146,8 +152,6 @@ impl World {
         };
         let told = RefundReport { status, processor_reference: None, failure: None };
         let outcome = refund::flow::report(standing, refund, &told, self.confirm_on, self.now)?;
-        let Some(outcome) = outcome else { return Ok(Vec::new()) };
-        outcome.restated.iter().for_each(|payment| self.ledger.restate(payment));
-        Ok(outcome.changes)
+        Ok(outcome.map(|outcome| self.told(outcome)).unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! That the checks can fail: a sound command with one thing spoilt in what it told or kept, for every rule.
+//! That the checks can fail: a sound command with one thing spoilt in what it told or kept.
 
 use authority_domain::event::change::Record;
 use authority_domain::order::payment_status;
@@ -138,6 +138,7 @@ fn money_that_is_wrong_is_found() {
     refunding().telling(|told| payment(told).amount += 1).finds("I1");
     asking().telling(|told| refund(told).amount = 26).finds("I2");
     refunding().telling(|told| payment(told).amount_refunded = 4).finds("I2");
+    refunding().telling(|told| payment(told).status = PaymentStatus::Succeeded).finds("3.5");
     asking().keeping(|kept| kept.payments[0].amount_refund_pending = 0).finds("I2");
     paying().telling(|told| payment(told).amount_captured += 1).finds("I3");
     paying().telling(|told| payment(told).amount_refunded = -1).finds("I3");

@@ -117,7 +117,13 @@ fn run(world: &mut World, command: &Command, seen: &mut BTreeMap<&'static str, u
     let before = world.ledger.clone();
     let done = world.run(command);
     let refused = done.is_err();
-    if let Err(refusal) = &done {
+    let is_refund = matches!(
+        command,
+        Command::AskRefund { .. } | Command::AskRefundOfPayment { .. } | Command::ReportRefund { .. }
+    );
+    if let Err(refusal) = done.as_ref()
+        && is_refund
+    {
         *seen.entry(refusal.code.as_str()).or_default() += 1;
     }
     let changes = done.unwrap_or_default();

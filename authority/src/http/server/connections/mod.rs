@@ -160,8 +160,8 @@ impl Connections {
         self.lock().len()
     }
 
-    /// Resolves when no connection is open. Only for shutdown: it consumes the wake-ups that [`Self::enter`] waits
-    /// for.
+    /// Resolves when no connection is open. Only for shutdown, when nobody enters any more: it consumes the wake-ups
+    /// that those who enter wait for.
     pub(super) async fn emptied(&self) {
         loop {
             let changed = self.changed.notified();
