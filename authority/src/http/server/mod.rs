@@ -134,11 +134,13 @@ pub async fn serve(
     tokio::pin!(stop);
     let without_slot = loop {
         let accepted = tokio::select! {
+            biased;
             () = &mut stop => break None,
             accepted = accept(&listener, &connections) => accepted,
         };
         let Some(accepted) = accepted else { continue };
         tokio::select! {
+            biased;
             () = &mut stop => break Some(accepted),
             slot = connections.enter() => begin(accepted, slot),
         }
