@@ -260,7 +260,7 @@ impl Connection {
         }
     }
 
-    /// Waits for a phase of the server. Its future may be dropped instead: then all is over.
+    /// Waits for a phase of the server, or until the server's future is dropped: then every phase is over.
     async fn reaches(&self, awaited: impl Fn(Phase) -> bool) {
         let mut phase = self.phase.clone();
         let _gone = phase.wait_for(|phase| awaited(*phase)).await;

@@ -24,9 +24,9 @@ fn violated(error: &PgDatabaseError) -> Option<&str> {
 }
 
 /// Reads the five characters of SQLSTATE (PostgreSQL documentation, appendix A). A rule of the schema, a value that
-/// cannot be stored and a wrong statement concern one job; a table that is gone concerns everybody. Everything
-/// else (connections, resources, shutting down,
-/// serialization, deadlocks, timeouts) means that the database cannot answer now.
+/// cannot be stored and a wrong statement concern one job; a table that is gone concerns everybody. Everything else
+/// (connections, resources, shutting down, serialization, deadlocks, timeouts) means that the database cannot answer
+/// now.
 pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
     let violated = violated(error);
     let code = match violated {

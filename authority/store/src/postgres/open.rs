@@ -28,7 +28,7 @@ const SERVER_LIMITS: [(&str, u32); 2] =
 const SILENCE_MS: u32 = 900;
 
 /// How long an inspection may be silent: it holds no turns, and computes between its statements, on a machine that may
-/// be busy. The one that is gone without a word does not keep its snapshot for ever.
+/// be busy. One whose process has gone without a word does not keep its snapshot for ever.
 const INSPECTION_SILENCE: &str = "60s";
 
 /// How long a statement waits for a lock, in milliseconds.
