@@ -132,7 +132,9 @@ impl App {
             self.read(async move |tx| Ok((tx.schema_fits().await?, tx.oldest_unattended(now).await?))).await;
         let (fits, oldest) = match seen {
             Ok(seen) => seen,
-            Err(error @ (StoreError::Unavailable(_) | StoreError::Closed)) => {
+            Err(
+                error @ (StoreError::Unavailable(_) | StoreError::NoConnectionLeft(_) | StoreError::Closed),
+            ) => {
                 tracing::warn!(%error, "the database does not answer");
                 return not_ready("The database does not answer.");
             }

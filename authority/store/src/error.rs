@@ -31,6 +31,9 @@ pub enum StoreError {
     /// The database cannot answer now: away, busy, out of space, shutting down.
     #[error("the database cannot answer: {0}")]
     Unavailable(String),
+    /// The server accepts no more connections: others have them all.
+    #[error("the database server accepts no more connections: {0}")]
+    NoConnectionLeft(String),
     /// The store was closed, as a service does that ends.
     #[error("the store is closed")]
     Closed,
@@ -83,7 +86,7 @@ impl StoreError {
     /// Whether the connection or the whole transaction is in doubt, as opposed to one statement or one row that can be
     /// undone alone.
     pub(crate) fn ends_transaction(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Closed)
+        matches!(self, Self::Unavailable(_) | Self::NoConnectionLeft(_) | Self::Closed)
     }
 
     /// Whether the same may be possible later, with nothing changed in what is asked.
@@ -159,6 +162,7 @@ impl From<StoreError> for Refusal {
         let fault = Fault { cause: error.to_string(), of_storage: error.ends_transaction() };
         let refusal = match error {
             StoreError::Unavailable(_)
+            | StoreError::NoConnectionLeft(_)
             | StoreError::Unprepared(_)
             | StoreError::Closed
             | StoreError::Locked

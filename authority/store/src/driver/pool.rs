@@ -1,8 +1,19 @@
 //! Pools of connections that only read.
 
-use sqlx::{PgPool, SqlitePool};
+use std::pin::pin;
+use std::time::Duration;
+
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection as _, PgPool, Postgres, SqlitePool};
+use tokio::time::timeout;
 
 use super::{Connection, Dialect, Error, Held};
+
+/// How long a read waits for a new connection before it looks whether another read has given one back.
+const NEW_CONNECTION: Duration = Duration::from_millis(50);
+
+/// How long a connection that was given back may take to show that it is alive.
+const ALIVE: Duration = Duration::from_secs(1);
 
 /// A pool of either database.
 #[derive(Clone)]
@@ -17,7 +28,7 @@ impl Pool {
         Ok(match self {
             Self::Sqlite(pool) => Connection::Sqlite(Held::Pooled(pool.acquire().await?)),
             Self::Postgres(pool, dialect) => {
-                Connection::Postgres(Held::Pooled(pool.acquire().await?), dialect)
+                Connection::Postgres(Held::Pooled(acquire(pool).await?), dialect)
             }
         })
     }
@@ -35,5 +46,21 @@ impl Pool {
             Self::Sqlite(pool) => pool.close().await,
             Self::Postgres(pool, _) => pool.close().await,
         }
+    }
+}
+
+/// Waits for a connection. A pool that has begun to open a new one tries until its time is up, also while the server has
+/// none left and others return to the pool; so those are taken instead.
+async fn acquire(pool: &PgPool) -> Result<PoolConnection<Postgres>, Error> {
+    let mut acquiring = pin!(pool.acquire());
+    loop {
+        if let Ok(acquired) = timeout(NEW_CONNECTION, &mut acquiring).await {
+            return acquired;
+        }
+        let Some(mut returned) = pool.try_acquire() else { continue };
+        if matches!(timeout(ALIVE, returned.ping()).await, Ok(Ok(()))) {
+            return Ok(returned);
+        }
+        returned.close_on_drop();
     }
 }

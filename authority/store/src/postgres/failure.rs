@@ -8,6 +8,9 @@ use crate::error::Constraint;
 /// SQLSTATE of an error without one of its own. Citus gives it to what a worker says against rows that it was sent.
 const INTERNAL: &str = "XX000";
 
+/// SQLSTATE of a server, a database or a role that has as many connections as it may.
+const TOO_MANY_CONNECTIONS: &str = "53300";
+
 /// The constraint that was violated, by its name in the schema. Citus names it in the message alone, and with the
 /// number of the part of the table on which it stands.
 fn violated(error: &PgDatabaseError) -> Option<&str> {
@@ -50,6 +53,7 @@ pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
         _ if ["42P01", "3F000", "42501"].contains(&code) => {
             StoreError::Unprepared(format!("{error} ({code})"))
         }
+        _ if code == TOO_MANY_CONNECTIONS => StoreError::NoConnectionLeft(format!("{error} ({code})")),
         // 22 data exception, 42 wrong statement, P0 raised by a trigger, 0A not supported.
         Some("22" | "42" | "P0" | "0A") => StoreError::Broken(format!("{error} ({code})")),
         _ => StoreError::Unavailable(format!("{error} ({code})")),

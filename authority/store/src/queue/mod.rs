@@ -7,16 +7,20 @@
 //! else is queued and free ([`Queue::also`]): with several instances, each turn that is waited for would else cost a
 //! transaction for a job or two.
 
+mod state;
+
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
+use self::state::State;
 use crate::job::{End, Job};
-use crate::shards::{ShardSet, Turns};
+use crate::shards::ShardSet;
 use crate::{Result, StoreError};
 
 /// Jobs that may be queued for the writer; beyond it, senders wait.
@@ -69,33 +73,42 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     /// Something that a worker may be waiting for has changed.
     changed: Notify,
+    closed: Notify,
     room: Arc<Semaphore>,
     unanswered: Arc<AtomicUsize>,
-    /// How many batches may wait for turns at a time.
-    most_waiting: usize,
-}
-
-#[derive(Default)]
-struct State {
-    jobs: VecDeque<Counted>,
-    /// The shards of batches that were taken and not released.
-    busy: ShardSet,
-    /// Shards of queued jobs whose turn another instance held at the last try.
-    contended: ShardSet,
-    /// Batches that wait for turns.
-    waiting: usize,
-    closing: bool,
+    workers: usize,
 }
 
 impl Queue {
-    pub(crate) fn new(most_waiting: usize) -> Self {
+    /// A queue for so many workers.
+    pub(crate) fn new(workers: usize) -> Self {
         Self {
             state: Mutex::default(),
             changed: Notify::new(),
+            closed: Notify::new(),
             room: Arc::new(Semaphore::new(QUEUE_MAX)),
             unanswered: Arc::default(),
-            most_waiting,
+            workers,
         }
+    }
+
+    /// Whether a worker may take no batches for a while. One always goes on, so that every job is answered.
+    pub(crate) fn rest(&self) -> bool {
+        let mut state = self.state();
+        let others_go_on = state.resting + 1 < self.workers;
+        state.resting += usize::from(others_go_on);
+        others_go_on
+    }
+
+    /// Rests. Returns whether the worker goes on: once the queue is closed, the others run what is left.
+    pub(crate) async fn rested(&self, time: Duration) -> bool {
+        let mut closed = pin!(self.closed.notified());
+        closed.as_mut().enable();
+        if self.is_closed() || timeout(time, closed).await.is_ok() {
+            return false;
+        }
+        self.state().resting -= 1;
+        true
     }
 
     /// Queued jobs and those of open transactions.
@@ -142,7 +155,9 @@ impl Queue {
             changed.as_mut().enable();
             {
                 let mut state = self.state();
-                let batch = state.take(self.most_waiting);
+                // At least one worker never waits for a turn, unless there is only one.
+                let most_waiting = ((self.workers - state.resting) / 2).max(1);
+                let batch = state.take(most_waiting);
                 if !batch.jobs.is_empty() {
                     let more = !state.jobs.is_empty();
                     drop(state);
@@ -198,92 +213,12 @@ impl Queue {
         self.state().closing = true;
         self.room.close();
         self.changed.notify_waiters();
+        self.closed.notify_waiters();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         // No code panics half way while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// The next batch, empty when no job can run now.
-    fn take(&mut self, most_waiting: usize) -> Batch {
-        let mut batch = Batch::default();
-        let mut reserved = ShardSet::NONE;
-        let mut left = VecDeque::with_capacity(self.jobs.len());
-        while let Some(mut job) = self.jobs.pop_front() {
-            let turns = job.job.turns;
-            let free = turns.shards.without(self.busy.or(reserved));
-            let full = batch.jobs.len() == BATCH_MAX;
-            // A batch that waits takes nobody along who could go on without.
-            let joins_wait = !turns.part && !turns.shards.is_empty() && batch.turns.contains(turns.shards);
-            let fits = !full && (!batch.wait || joins_wait);
-            let waits = turns.shards.overlaps(self.contended) && !turns.part;
-            let begins_wait = waits && batch.jobs.is_empty() && self.waiting < most_waiting;
-            let runs = match turns.part {
-                true => fits && (!free.is_empty() || turns.shards.is_empty()),
-                false => fits && free == turns.shards && (!waits || begins_wait || batch.wait),
-            };
-            if runs {
-                batch.wait |= begins_wait;
-                batch.turns = batch.turns.or(free);
-                job.permit = None;
-                batch.jobs.push_back(job);
-            } else {
-                if !turns.part {
-                    reserved = reserved.or(turns.shards);
-                }
-                left.push_back(job);
-            }
-        }
-        self.jobs = left;
-        self.busy = self.busy.or(batch.turns);
-        if batch.wait {
-            self.waiting += 1;
-            self.contended = self.contended.without(batch.turns);
-        }
-        batch
-    }
-
-    fn also(&mut self, most: usize) -> Batch {
-        let (busy, mut turns) = (self.busy, ShardSet::NONE);
-        let jobs = self.pick(most, |job, reserved| {
-            let free = job.shards.without(busy.or(reserved));
-            let runs = !job.part && !free.is_empty() && free == job.shards;
-            if runs {
-                turns = turns.or(free);
-            }
-            runs
-        });
-        self.busy = self.busy.or(turns);
-        self.contended = self.contended.without(turns);
-        Batch { jobs, turns, wait: false }
-    }
-
-    fn join(&mut self, held: ShardSet, most: usize) -> VecDeque<Counted> {
-        self.pick(most, |job, reserved| held.without(reserved).contains(job.shards))
-    }
-
-    /// Takes up to `most` of the jobs that `runs` allows, by their turns and what jobs that were left before them have
-    /// reserved.
-    fn pick(&mut self, most: usize, mut runs: impl FnMut(Turns, ShardSet) -> bool) -> VecDeque<Counted> {
-        let (mut picked, mut reserved) = (VecDeque::new(), ShardSet::NONE);
-        let mut left = VecDeque::with_capacity(self.jobs.len());
-        while let Some(mut job) = self.jobs.pop_front() {
-            let turns = job.job.turns;
-            if picked.len() < most && runs(turns, reserved) {
-                job.permit = None;
-                picked.push_back(job);
-            } else {
-                if !turns.part {
-                    reserved = reserved.or(turns.shards);
-                }
-                left.push_back(job);
-            }
-        }
-        self.jobs = left;
-        picked
     }
 }
 

@@ -45,12 +45,11 @@ impl Writer {
         listeners: &CommitListeners,
         supervisor: &Supervisor,
     ) -> Self {
-        // At least one worker never waits for a turn, unless there is only one.
-        let queue = Arc::new(Queue::new((connections.len() / 2).max(1)));
+        let queue = Arc::new(Queue::new(connections.len()));
         let several = connections.len() > 1;
         let worker = |connection| {
-            let worker =
-                Worker { connection, queue: Arc::clone(&queue), listeners: listeners.clone(), several };
+            let (queue, listeners) = (Arc::clone(&queue), listeners.clone());
+            let worker = Worker { connection, queue, listeners, several, rests: false };
             supervisor.spawn("writer", worker.work())
         };
         let workers = connections.into_iter().map(worker).collect();

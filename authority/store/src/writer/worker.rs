@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::progress::Progress;
+use crate::StoreError;
 use crate::job::{CommitEffects, CommitListeners, End, Failed, Ran};
 use crate::queue::{BATCH_MAX, Batch, Counted, Queue};
 use crate::shards::ShardSet;
@@ -20,6 +21,9 @@ const PREFETCHED_AGAIN_MAX: u32 = 4;
 /// How long the jobs of a transaction may compute after its last statement before the rest goes back to the queue. A
 /// third of what the server takes for silence, so that one machine with too much to do loses no transaction by it.
 const COMPUTING_MAX: Duration = Duration::from_millis(300);
+
+/// How long a worker rests for which the server has no connection left, while others of this instance write.
+const REST: Duration = Duration::from_secs(5);
 
 /// The present moment.
 #[expect(
@@ -55,6 +59,8 @@ pub(super) struct Worker {
     pub(super) listeners: CommitListeners,
     /// There are others, in this instance or in another one.
     pub(super) several: bool,
+    /// It takes no batch for a while.
+    pub(super) rests: bool,
 }
 
 impl Worker {
@@ -62,6 +68,9 @@ impl Worker {
         while let Some(batch) = self.queue.next().await {
             let held = self.transaction(batch).await;
             self.queue.release(held);
+            if std::mem::take(&mut self.rests) && !self.queue.rested(REST).await {
+                break;
+            }
         }
         self.connection.close().await;
     }
@@ -77,6 +86,13 @@ impl Worker {
             Ok(None) => {
                 let back = batch.jobs.into_iter().filter_map(waited_in_vain).collect();
                 self.queue.put_back(back, batch.turns);
+                return batch.turns;
+            }
+            Err(StoreError::NoConnectionLeft(reason)) if self.queue.rest() => {
+                tracing::warn!(reason, "fewer transactions than usual are written at a time");
+                self.rests = true;
+                let contended = if batch.wait { batch.turns } else { ShardSet::NONE };
+                self.queue.put_back(batch.jobs.into(), contended);
                 return batch.turns;
             }
             Err(error) => {

@@ -1,5 +1,6 @@
 //! A database of its own for each test on a real server, and the cases that concern servers.
 
+mod few_connections;
 mod indexes;
 mod instances;
 mod lost;
