@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use regex::Regex;
+use regex::bytes::Regex;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value that still knows every member it was written with.
@@ -122,6 +122,6 @@ impl Node {
     }
 
     pub(crate) fn matches(value: Option<&Self>, pattern: &Regex) -> bool {
-        matches!(value, Some(Self::String(text)) if pattern.is_match(text))
+        matches!(value, Some(Self::String(text)) if pattern.is_match(text.as_bytes()))
     }
 }
