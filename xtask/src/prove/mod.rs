@@ -100,8 +100,7 @@ fn ignored_test(
     prerequisites::postgres()?;
     let arguments = ["test", "--release", "--package", package, "--test", file, "--", name];
     process::run(
-        process::cargo()
-            .current_dir(workspace.root())
+        process::cargo_in(workspace)
             .args(arguments)
             .args(["--exact", "--ignored", "--nocapture"])
             .envs(variables.iter().map(|(variable, value)| (variable, value))),

@@ -17,8 +17,7 @@ pub(crate) struct Numbers {
 /// Measures on both databases.
 pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     let variables = [("NEIGHBOUR_EVENTS", numbers.events.to_string())];
-    for test in ["proof_on_sqlite", "proof_on_postgres"] {
-        ignored_test(workspace, ["tests", "noisy_neighbour", test], &variables)?;
-    }
-    Ok(())
+    ["proof_on_sqlite", "proof_on_postgres"]
+        .iter()
+        .try_for_each(|test| ignored_test(workspace, ["tests", "noisy_neighbour", test], &variables))
 }

@@ -5,13 +5,12 @@
 //! them. That the document prints the samples as they are is tested beside it.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Result;
 
 use super::Random;
 use crate::workspace::Workspace;
-use crate::{hardening, prerequisites, process};
+use crate::{hardening, npm, prerequisites, process};
 
 /// In the words of `tests/samples/receive/languages.mjs`: those that the test command needs for other reasons.
 const EVERYWHERE: &str = "python node";
@@ -34,9 +33,7 @@ pub(super) fn prove(workspace: &Workspace, random: Random) -> Result<()> {
 fn run(workspace: &Workspace, languages: &str, also: &[&str], deliveries: Option<&Path>) -> Result<()> {
     let folder = workspace.root().join("tests/samples/receive");
     process::run(
-        Command::new("node")
-            .current_dir(&folder)
-            .args(["--test", "--test-reporter", "spec"])
+        npm::tests(&folder)
             .args(["document.test.mjs", "samples.test.mjs"])
             .args(also)
             .env("SAMPLE_LANGUAGES", languages)
