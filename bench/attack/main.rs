@@ -11,15 +11,6 @@
 //! on names needs root. Not a test: it asserts only that the neighbour is served, all its events arrive, and the
 //! doctor finds nothing afterwards.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
-
 mod name_server;
 mod names;
 mod neighbour;
@@ -28,9 +19,10 @@ mod pages;
 use std::time::Duration;
 
 use bench_kit::database::{Database, Kind};
+use bench_kit::figures::Percentiles;
 use futures_util::future::join_all;
 use name_server::NameServer;
-use neighbour::{Neighbour, Spread};
+use neighbour::Neighbour;
 use tests::authority::Authority;
 use tests::memory::memory_mib;
 
@@ -96,7 +88,6 @@ impl Attackers {
 async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let named = |name: &str| words.iter().any(|word| word == name);
-    let all_databases = !Kind::ALL.iter().any(|kind| named(kind.name()));
     let chosen: Vec<Attack> = Attack::ALL.into_iter().filter(|attack| named(attack.name())).collect();
     // Those that are named run at once.
     let runs = if chosen.is_empty() { RUNS.to_vec() } else { vec![chosen.as_slice()] };
@@ -107,7 +98,7 @@ async fn main() {
          | beside it: p50 | p95 | p99 | 503 | arrivals alone, ms: p50 | p95 | p99 | beside it: p50 | p95 | p99 | questions |"
     );
     println!("|---|---|{}", "---:|".repeat(17));
-    for kind in Kind::ALL.into_iter().filter(|kind| all_databases || named(kind.name())) {
+    for kind in Kind::named(&words) {
         let database = Database::make(kind);
         for attacks in &runs {
             measure(&database, attacks, name_server.as_ref()).await;
@@ -117,9 +108,8 @@ async fn main() {
 
 async fn measure(database: &Database, attacks: &[Attack], name_server: Option<&NameServer>) {
     let names: Vec<&str> = attacks.iter().map(|attack| attack.name()).collect();
-    let url = database.url(&format!("attack-{}.db", names.join("-"))).await;
-    let mut authority =
-        Authority::start(&[("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")]).await;
+    let file = format!("attack-{}.db", names.join("-"));
+    let mut authority = database.authority(&file, &[("AUTHORITY_LOG", "error")]).await;
     if let Some(name_server) = name_server {
         name_server.serve(&mut authority).await;
     }
@@ -148,7 +138,7 @@ async fn measure(database: &Database, attacks: &[Attack], name_server: Option<&N
     tokio::time::sleep(AFTER).await;
     let after = memory_mib(authority.pid());
     authority.is_sound().await;
-    let spread = |spread: &Spread| format!("{:.1} | {:.1} | {:.1}", spread.p50, spread.p95, spread.p99);
+    let spread = |spread: &Percentiles| format!("{:.1} | {:.1} | {:.1}", spread.p50, spread.p95, spread.p99);
     println!(
         "| {} | {} | {before:.0} | {peak:.0} | {after:.0} | {} | {} | {} | {} | {} | {asked} |",
         database.kind.name(),

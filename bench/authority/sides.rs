@@ -54,9 +54,8 @@ pub(crate) struct Sides {
 
 impl Shop {
     async fn open(database: &Database, name: &str, events: i64) -> (Self, String) {
-        let url = database.url(name).await;
-        let authority =
-            Authority::start(&[("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "warn")]).await;
+        let authority = database.authority(name, &[("AUTHORITY_LOG", "warn")]).await;
+        let url = authority.database_url().to_owned();
         let merchant = Merchant::create(&authority, "history").await;
         let first_order = merchant.paid_order().await;
         eprintln!("{}: {events} events", database.kind.name());

@@ -4,18 +4,15 @@
 use std::time::Duration;
 
 use bench_kit::database::Database;
-use bench_kit::figures::median;
+use bench_kit::figures::{Percentiles, median};
 
 use crate::choice::Choice;
-use crate::grid;
-use crate::load::{Bound, open};
-use crate::stand::{MERCHANTS, Side, Stand};
-use crate::turn::{Percentiles, Turn, of, turn, waits};
+use crate::load::open;
+use crate::stand::{CONNECTIONS, MERCHANTS, Side, Stand};
+use crate::turn::{Turn, of, turn, waits};
 use bench_kit::goals::Bound::AtMost;
 use bench_kit::goals::Goals;
 
-/// Connections that a plan's requests find.
-const CONNECTIONS: usize = 64;
 /// Requests per second.
 const SMALL: f64 = 200.0;
 /// A turn lasts so many times what it lasts in the grid: there are fewer requests in it.
@@ -29,7 +26,7 @@ answer to arrival ms, p50 p95 p99: authority / floor | CPU µs each: authority /
 
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     let stand = Stand::start(database, MERCHANTS, 1).await;
-    let half = capacity(&stand, choice).await / 2.0;
+    let half = stand.shop.capacity(choice.turn).await / 2.0;
     println!("{HEAD}");
     for (rate, load) in [(SMALL, "200/s"), (half, "half of the capacity")] {
         for side in Side::BOTH {
@@ -51,16 +48,6 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
         goals.note(&format!("{name}, {load}: due to arrival, p50 in parts of the floor's"), p50, AtMost(2.0));
         goals.note(&format!("{name}, {load}: due to arrival, p99 in parts of the floor's"), p99, AtMost(2.0));
     }
-}
-
-/// Deliveries per second of the authority with 64 clients.
-pub(crate) async fn capacity(stand: &Stand, choice: &Choice) -> f64 {
-    let bound = Bound { time: choice.turn, requests: usize::MAX };
-    let mut turns = Vec::new();
-    for _ in 0..3 {
-        turns.push(grid::ask(stand, Side::Authority, CONNECTIONS, 1, bound).await);
-    }
-    of(&turns, |turn| turn.delivered)
 }
 
 async fn ask(stand: &Stand, side: Side, rate: f64, time: Duration) -> Turn {

@@ -3,7 +3,7 @@
 //!
 //! Where the database does not tell shards, the pairs are told by themselves: the slowest of them beside the quickest.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bench_kit::database::Database;
 use bench_kit::figures::{median, percentile};
@@ -12,13 +12,12 @@ use tests::merchant::Merchant;
 use tests::partners::{connect, share};
 
 use crate::choice::Choice;
-use crate::figures::Bound::AtMost;
 use crate::figures::Goals;
 use crate::rows::plan;
 use crate::shards;
-use crate::stand::{Listeners, Stand};
+use crate::stand::{FAR, Listeners, Stand};
+use bench_kit::goals::Bound::AtMost;
 
-const FAR: Duration = Duration::from_millis(2);
 /// Pairs of each kind, at most.
 const PAIRS: usize = 16;
 /// Orders that each pair shares.

@@ -4,6 +4,9 @@ use std::fs;
 use std::ops::Sub;
 use std::time::Duration;
 
+pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process};
+
 /// The kernel counts processor time in hundredths of a second, whatever its own clock does.
 const TICK: Duration = Duration::from_millis(10);
 
@@ -72,6 +75,11 @@ pub fn own_time(pid: u32) -> Duration {
 #[must_use]
 pub fn open_handles(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
+}
+
+/// Holds a process, or lets it go on.
+pub fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
 }
 
 /// 0 when the process is gone.
