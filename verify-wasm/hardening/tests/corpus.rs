@@ -1,6 +1,6 @@
-//! The fuzz targets without a fuzzer: over the seed corpus (every seed, cut off at every place, and with every one of its
-//! bytes changed), and the reader of events over what seeded dice make. What a fuzzer finds is kept as a seed, so that
-//! it stays mended.
+//! The fuzz targets without a fuzzer: over the seed corpus (every seed, cut off at every place, and with every one of
+//! its bytes changed), and the reader of events over what seeded dice make. What a fuzzer finds is kept as a seed, so
+//! that it stays mended.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
