@@ -9,7 +9,6 @@ mod api_conformance;
 mod ignored_tests;
 mod monitoring;
 mod release;
-mod samples;
 mod simulation;
 mod soak;
 mod upgrade;
@@ -18,8 +17,8 @@ mod verify_differential;
 use anyhow::Result;
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 
-use crate::start;
 use crate::workspace::Workspace;
+use crate::{samples, start};
 
 /// What can be proved.
 #[derive(Subcommand)]
@@ -64,7 +63,7 @@ pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
         Proof::Partners(numbers) => numbers.run(workspace),
         Proof::PowerCut(numbers) => numbers.run(workspace),
         Proof::Release(extent) => release::run(workspace, extent),
-        Proof::Samples(numbers) => samples::run(workspace, numbers),
+        Proof::Samples(numbers) => samples::prove(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
         Proof::Start => start::prove(workspace),

@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 
-use super::Random;
+use super::Numbers;
 use crate::workspace::Workspace;
 use crate::{npm, package, prerequisites, process, programs};
 
@@ -19,7 +19,7 @@ pub(super) fn test(workspace: &Workspace) -> Result<()> {
 }
 
 /// The same in all languages.
-pub(super) fn prove(workspace: &Workspace, _random: Random) -> Result<()> {
+pub(super) fn prove(workspace: &Workspace, _: &Numbers) -> Result<()> {
     prerequisites::node()?;
     prerequisites::python()?;
     prerequisites::sample_programs()?;

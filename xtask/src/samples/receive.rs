@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::Random;
+use super::Numbers;
 use crate::workspace::Workspace;
 use crate::{hardening, npm, prerequisites, process};
 
@@ -22,11 +22,11 @@ pub(super) fn test(workspace: &Workspace) -> Result<()> {
 }
 
 /// The same in all languages, and the script that sends an event.
-pub(super) fn prove(workspace: &Workspace, random: Random) -> Result<()> {
+pub(super) fn prove(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     prerequisites::node()?;
     prerequisites::python()?;
     prerequisites::sample_programs()?;
-    let deliveries = hardening::deliveries(workspace, random.count, random.seed)?;
+    let deliveries = hardening::deliveries(workspace, numbers.count, numbers.seed)?;
     run(workspace, ALL, &["send.test.mjs"], Some(&deliveries))
 }
 
