@@ -11,7 +11,10 @@ use crate::search::Fits;
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// What Windows-1252 has in 0x80 to 0x9F; where it has nothing, decoders keep the control character.
-const WINDOWS_1252: &str = "€\u{81}‚ƒ„…†‡ˆ‰Š‹Œ\u{8d}Ž\u{8f}\u{90}‘’“”•–—˜™š›œ\u{9d}žŸ";
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
 
 /// The first of these changes that, undone, gives a body that fits.
 pub(crate) fn undone(body: &[u8], fits: Fits<'_>) -> Option<Finding> {
@@ -82,7 +85,7 @@ fn latin1(character: char) -> Option<u8> {
 }
 
 fn windows_1252(character: char) -> Option<u8> {
-    match WINDOWS_1252.chars().position(|known| known == character) {
+    match WINDOWS_1252.iter().position(|known| *known == character) {
         Some(place) => u8::try_from(0x80 + place).ok(),
         None => latin1(character),
     }

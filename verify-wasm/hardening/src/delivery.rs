@@ -267,10 +267,8 @@ fn now_ms(u: &mut Unstructured<'_>, timestamp: &str, tolerance: i64) -> Result<f
 }
 
 fn event_id(u: &mut Unstructured<'_>, body: &[u8]) -> Result<Vec<String>> {
-    let meant = match verify_reference::Node::parse(body).as_ref().and_then(|root| root.get("id")) {
-        Some(verify_reference::Node::String(id)) => id.clone(),
-        _ => "evt_1".to_owned(),
-    };
+    let root = verify_reference::Node::parse(body);
+    let meant = root.as_ref().and_then(|root| root.text("id")).unwrap_or("evt_1").to_owned();
     match u.int_in_range(0..=63)? {
         63 => Ok(Vec::new()),
         62 => Ok(vec![meant.clone(), meant]),

@@ -71,11 +71,8 @@ impl Delivery<'_> {
     /// Whether the header names the event that the body says it is.
     fn names(&self, body: &[u8]) -> bool {
         let root = Node::parse(body);
-        let id = match root.as_ref().and_then(|root| root.get("id")) {
-            Some(Node::String(id)) => Some(id.as_bytes()),
-            _ => None,
-        };
-        id.is_some() && id == self.event_id
+        let id = root.as_ref().and_then(|root| root.text("id"));
+        id.is_some() && id.map(str::as_bytes) == self.event_id
     }
 }
 

@@ -87,6 +87,15 @@ impl Node {
         }
     }
 
+    /// The text of the first member of this name, if that is a string.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Self::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// How many containers are nested in each other, this one included.
     #[must_use]
     pub fn depth(&self) -> usize {
