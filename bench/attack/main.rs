@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use bench_kit::database::{Database, Kind};
 use bench_kit::figures::Percentiles;
-use futures_util::future::join_all;
+use futures_util::future::{LocalBoxFuture, join_all};
 use name_server::NameServer;
 use neighbour::Neighbour;
 use tests::authority::Authority;
@@ -59,28 +59,18 @@ impl Attack {
         }
     }
 
-    async fn prepare(self, authority: &Authority) -> Attackers {
-        match self {
-            Self::Pages => Attackers::Pages(pages::prepare(authority, 1).await),
-            Self::ManyKeys => Attackers::Pages(pages::prepare(authority, 8).await),
-            Self::Names => Attackers::Names(Box::new(names::prepare(authority).await)),
-        }
-    }
-}
-
-/// What an attack has made ready.
-enum Attackers {
-    Pages(pages::Pages),
-    Names(Box<names::Names>),
-}
-
-impl Attackers {
-    /// Attacks for ever.
-    async fn run(&self) {
-        match self {
-            Self::Pages(pages) => pages.run().await,
-            Self::Names(names) => names.run().await,
-        }
+    /// Makes what it needs; what then attacks for ever.
+    async fn prepare(self, authority: &Authority) -> LocalBoxFuture<'static, ()> {
+        let keys = match self {
+            Self::Pages => 1,
+            Self::ManyKeys => 8,
+            Self::Names => {
+                let names = names::prepare(authority).await;
+                return Box::pin(async move { names.run().await });
+            }
+        };
+        let pages = pages::prepare(authority, keys).await;
+        Box::pin(async move { pages.run().await })
     }
 }
 
@@ -119,7 +109,7 @@ async fn measure(database: &Database, attacks: &[Attack], name_server: Option<&N
     let before = memory_mib(authority.pid());
     let questions = || name_server.map_or(0, NameServer::questions);
     let asked_before = questions();
-    let attack = join_all(attackers.iter().map(Attackers::run));
+    let attack = join_all(attackers);
     let peak = async {
         let mut peak = before;
         let mut looks = tokio::time::interval(LOOK);

@@ -1,23 +1,22 @@
 //! The two sides, each on a database of its own with the same merchants and endpoints.
 
-use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
-use bench_kit::process::Processes;
+use bench_kit::figures::of;
+use bench_kit::process::{Processes, start_floor};
 use futures_util::future::join_all;
 use tests::authority::Authority;
 use tests::memory::peak_memory_mib;
 use tests::merchant;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 
 use crate::floor::{Endpoint, Merchant, Setting};
 use crate::load::{self, Bound};
 use crate::receiver::Receivers;
-use crate::turn::{Turn, of, turn_of};
+use crate::turn::{Turn, turn_of};
 
 /// Merchants that the load is spread over, where it is spread.
 pub(crate) const MERCHANTS: usize = 32;
@@ -54,12 +53,28 @@ impl Stand {
         maker.authority.terminate().await;
         let database = maker.authority.database_url().to_owned();
         let setting = Setting { database, merchants: maker.merchants.clone() };
-        let (floor, floor_address) = start_floor(&setting).await;
+        let (floor, floor_address) = start_floor(&[], &serde_json::to_vec(&setting).unwrap()).await;
         Self { receivers, shop, floor, floor_address, maker }
     }
 
+    /// One turn of a side with so many clients, each with one request in flight.
+    pub(crate) async fn closed(&self, side: Side, clients: usize, fanout: usize, bound: Bound) -> Turn {
+        let (connections, paths) = self.connections(side, clients).await;
+        let journal = &self.receivers.journal;
+        let ask = async || load::closed(connections, paths, bound, journal).await;
+        turn_of(self.processes(side), journal, fanout, ask).await
+    }
+
+    /// One turn of a side at a fixed rate, of merchants with one endpoint each.
+    pub(crate) async fn open(&self, side: Side, rate: f64, time: Duration) -> Turn {
+        let (connections, paths) = self.connections(side, CONNECTIONS).await;
+        let journal = &self.receivers.journal;
+        let ask = async || load::open(connections, paths, rate, time, journal).await;
+        turn_of(self.processes(side), journal, 1, ask).await
+    }
+
     /// Connections to a side, and the paths that open a checkout at each merchant.
-    pub(crate) async fn connections(&self, side: Side, count: usize) -> (Vec<Connection>, &[String]) {
+    async fn connections(&self, side: Side, count: usize) -> (Vec<Connection>, &[String]) {
         let authority = &self.shop.authority;
         let (address, paths) = match side {
             Side::Authority => (authority.operator_address(), &self.shop.paths),
@@ -69,7 +84,7 @@ impl Stand {
         (join_all((0..count).map(|_| Connection::open(&address, key))).await, paths)
     }
 
-    pub(crate) fn processes(&self, side: Side) -> Processes {
+    fn processes(&self, side: Side) -> Processes {
         let shop = self.shop.processes();
         match side {
             Side::Authority => shop,
@@ -99,8 +114,8 @@ pub(crate) struct Shop {
 }
 
 impl Shop {
-    /// An authority on a new database, with these variables in its environment and `fanout` endpoints for each merchant.
-    /// One checkout is there already, which nobody was told of.
+    /// An authority on a new database, with these variables in its environment and `fanout` endpoints for each
+    /// merchant. One checkout is there already, which nobody was told of.
     pub(crate) async fn open(
         database: &Database,
         receivers: &Receivers,
@@ -155,20 +170,4 @@ impl Shop {
         }
         of(&turns, |turn| turn.delivered)
     }
-}
-
-async fn start_floor(setting: &Setting) -> (Child, String) {
-    let mut floor = Command::new(std::env::current_exe().unwrap())
-        .arg("floor")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut input = floor.stdin.take().unwrap();
-    input.write_all(&serde_json::to_vec(setting).unwrap()).await.unwrap();
-    drop(input);
-    let mut lines = BufReader::new(floor.stdout.take().unwrap()).lines();
-    let address = lines.next_line().await.unwrap().expect("the floor serves");
-    (floor, address)
 }

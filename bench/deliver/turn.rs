@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use bench_kit::figures::{Percentiles, median};
+use bench_kit::figures::{Percentiles, of};
 use bench_kit::process::{Processes, own_time};
 
 use crate::journal::{Journal, Waits};
 use crate::load::Asked;
-use crate::stand::{Side, Stand};
 
 /// After the last arrival: its outcome is still to be written.
 const SETTLING: Duration = Duration::from_millis(50);
@@ -33,11 +32,6 @@ pub(crate) struct Turn {
 }
 
 /// Lets `ask` ask, waits until everything has arrived at `fanout` endpoints, and tells what it took.
-pub(crate) async fn turn(stand: &Stand, side: Side, fanout: usize, ask: impl AsyncFnOnce() -> Asked) -> Turn {
-    turn_of(stand.processes(side), &stand.receivers.journal, fanout, ask).await
-}
-
-/// The same of any processes.
 pub(crate) async fn turn_of(
     processes: Processes,
     journal: &Journal,
@@ -70,9 +64,4 @@ pub(crate) async fn turn_of(
 pub(crate) fn waits(turns: &[Turn], which: impl Fn(&Turn) -> Percentiles) -> String {
     let p = |share: fn(&Percentiles) -> f64| of(turns, |turn| share(&which(turn)));
     format!("{:.2} {:.2} {:.2}", p(|p| p.p50), p(|p| p.p95), p(|p| p.p99))
-}
-
-/// One figure of a side: the median over its turns.
-pub(crate) fn of(turns: &[Turn], figure: impl Fn(&Turn) -> f64) -> f64 {
-    median(turns.iter().map(figure).collect())
 }

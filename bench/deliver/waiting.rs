@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bench_kit::claim::{claim, store};
 use bench_kit::database::Database;
-use bench_kit::figures::median;
+use bench_kit::figures::{median, of, ratio};
 use bench_kit::process::{Signal, signal};
 use tests::memory::peak_memory_mib;
 
@@ -18,7 +18,7 @@ use crate::choice::Choice;
 use crate::dead;
 use crate::receiver::Receivers;
 use crate::stand::{MERCHANTS, Shop};
-use crate::turn::{of, waits};
+use crate::turn::waits;
 use bench_kit::goals::Bound::AtMost;
 use bench_kit::goals::Goals;
 
@@ -62,7 +62,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     }
     let memory = shops.each_ref().map(|shop| peak_memory_mib(shop.authority.pid()));
     let [quiet, burdened] = &turns;
-    let ratio = median(quiet.iter().zip(burdened).map(|(q, b)| b.from_due.p95 / q.from_due.p95).collect());
+    let ratio = ratio(burdened, quiet, |turn| turn.from_due.p95);
     println!(
         "\n{name}, {RATE} requests/s, {} deliveries waiting for a dead endpoint / none:\n\
          due to arrival ms, p50 p95 p99: {} / {}; ratio of p95 {ratio:.2}; answer to arrival: {} / {}; \
@@ -95,7 +95,7 @@ async fn claims(database: &Database, burdened: &Shop, choice: &Choice, goals: &m
             took.push(claim(store, crate::floor::now_ms(), 256, PER_ENDPOINT).await.as_secs_f64() * 1e6);
         }
     }
-    let ratio = median(took[0].iter().zip(&took[1]).map(|(many, few)| many / few).collect());
+    let ratio = ratio(&took[0], &took[1], |took| *took);
     let [many_us, few_us] = took.map(median);
     println!(
         "{name}, a claim with {} / {FEW} waiting: {many_us:.0} / {few_us:.0} µs; ratio {ratio:.2}",

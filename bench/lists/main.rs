@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use bench_kit::connection::Connection;
 use bench_kit::database::{Database, Kind};
-use bench_kit::figures::percentile;
+use bench_kit::figures::Percentiles;
 use serde_json::Value;
 
 /// How often each page is asked for.
@@ -45,14 +45,12 @@ async fn measure(kind: Kind, orders: u64) {
     let mut all = Vec::new();
     println!("{:>8}  {:>8}  {:>5}  list", "p50 ms", "p95 ms", "rows");
     for path in asks::paths(&shop, orders) {
-        let (mut times, rows) = ask(&mut connection, &path).await;
-        all.append(&mut times.clone());
-        times.sort_unstable_by(f64::total_cmp);
-        let [p50, p95] = [50, 95].map(|share| percentile(&times, share));
+        let (times, rows) = ask(&mut connection, &path).await;
+        all.extend_from_slice(&times);
+        let Percentiles { p50, p95, .. } = Percentiles::of(times);
         println!("{p50:>8.1}  {p95:>8.1}  {rows:>5}  {path}");
     }
-    all.sort_unstable_by(f64::total_cmp);
-    let [p50, p95, p99] = [50, 95, 99].map(|share| percentile(&all, share));
+    let Percentiles { p50, p95, p99 } = Percentiles::of(all);
     println!("{}, all pages: p50 {p50:.1} ms, p95 {p95:.1} ms (goal 50), p99 {p99:.1} ms", kind.name());
 }
 

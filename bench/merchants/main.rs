@@ -84,10 +84,7 @@ async fn measure(database: &Database, mut sides: [Side; 2], choice: &Choice, goa
         services(database, before, &mut sides, choice, &mut Goals::default()).await;
     }
     services(database, binary(), &mut sides, choice, goals).await;
-    let claims = claim::measure(&sides).await;
-    for (what, [many, few]) in
-        [("a claim, µs", claims.claim), ("a claim that finds nothing due, µs", claims.nothing_due)]
-    {
+    for (what, [many, few]) in claim::measure(&sides).await {
         println!("| {what} | {many:.0} / {few:.0} | | {:.2} |", many / few);
         goals.note(&format!("{name}: {what}"), many / few, AtMost(GOAL));
     }

@@ -138,10 +138,6 @@ fn p95(times: &mut [f64]) -> f64 {
     percentile(times, 95)
 }
 
-fn word(reached: bool) -> &'static str {
-    if reached { "reached" } else { "MISSED" }
-}
-
 fn told(database: &str, sites: &mut [Site], api: &[ApiRound]) {
     println!(
         "| {database}: page | alone ms, p50; p95 | beside the API under load | KiB |\n|---|---:|---:|---:|"
@@ -169,16 +165,17 @@ fn told(database: &str, sites: &mut [Site], api: &[ApiRound]) {
     let ratio = median(api.iter().map(|round| round.read / round.alone).collect());
     let [read, alone] = [|round: &ApiRound| round.read, |round: &ApiRound| round.alone]
         .map(|of| median(api.iter().map(of).collect()));
-    println!(
-        "\n{database}, all pages beside the API, p95: {all:.1} ms (at most {GOAL_MS}) {}",
-        word(all <= GOAL_MS)
-    );
-    println!(
-        "{database}, largest page: {largest} bytes (at most {GOAL_BYTES}) {}",
-        word(largest <= GOAL_BYTES)
-    );
-    println!(
-        "{database}, the API's p95 with a reader : without: {ratio:.2} ({read:.1} / {alone:.1} ms; at most {GOAL_RATIO}) {}",
-        word(ratio <= GOAL_RATIO)
-    );
+    println!();
+    for (what, reached) in [
+        (format!("all pages beside the API, p95: {all:.1} ms (at most {GOAL_MS})"), all <= GOAL_MS),
+        (format!("largest page: {largest} bytes (at most {GOAL_BYTES})"), largest <= GOAL_BYTES),
+        (
+            format!(
+                "the API's p95 with a reader : without: {ratio:.2} ({read:.1} / {alone:.1} ms; at most {GOAL_RATIO})"
+            ),
+            ratio <= GOAL_RATIO,
+        ),
+    ] {
+        println!("{database}, {what} {}", if reached { "reached" } else { "MISSED" });
+    }
 }

@@ -1,6 +1,6 @@
 //! From what was seen in rounds to the lines of the tables, and to what stands beside a goal.
 
-use bench_kit::figures::median;
+use bench_kit::figures::of;
 use bench_kit::goals::Bound;
 use tests::database_proxy::Trips;
 
@@ -14,16 +14,6 @@ pub(crate) type Rounds = Vec<Seen>;
 pub(crate) const HEAD: &str = "
 | build | work | events go to | instances | clients | RTT ms | accepted/s | p50 p95 p99 ms | 503 % | round trips: mean, most | delivered/s | delivered : accepted | service CPU s per 1,000 (database) |
 |---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
-
-/// The median of a figure.
-pub(crate) fn of(rounds: &Rounds, figure: impl Fn(&Seen) -> f64) -> f64 {
-    median(rounds.iter().map(figure).collect())
-}
-
-/// The median of the ratios within each round.
-pub(crate) fn ratio(rounds: &Rounds, to: &Rounds, figure: impl Fn(&Seen) -> f64) -> f64 {
-    median(rounds.iter().zip(to).map(|(one, other)| figure(one) / figure(other)).collect())
-}
 
 pub(crate) fn accepted(seen: &Seen) -> f64 {
     seen.accepted

@@ -4,12 +4,13 @@
 use std::cell::Cell;
 
 use bench_kit::database::Database;
+use bench_kit::figures::ratio;
 use http::Method;
 use serde_json::json;
 use tests::merchant::text;
 
 use crate::choice::Choice;
-use crate::figures::{Goals, HEAD, accepted, ratio};
+use crate::figures::{Goals, HEAD, accepted};
 use crate::load::drive;
 use crate::rows::{Side, plan, print};
 use crate::stand::{Client, FAR, Listeners};

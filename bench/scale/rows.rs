@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use bench_kit::database::Database;
+use bench_kit::figures::{of, ratio};
 
 use crate::choice::Choice;
-use crate::figures::{Goals, HEAD, Rounds, accepted, explain, line, of, ratio};
+use crate::figures::{Goals, HEAD, Rounds, accepted, explain, line};
 use crate::load::{Seen, drive};
 use crate::stand::{Build, FAR, Listeners, Plan, Stand};
 use crate::work::{Stock, Work};

@@ -2,9 +2,10 @@
 //! a sink that does not keep up leaves a backlog to the next.
 
 use bench_kit::database::Database;
+use bench_kit::figures::of;
 
 use crate::choice::Choice;
-use crate::figures::{Goals, HEAD, of};
+use crate::figures::{Goals, HEAD};
 use crate::load::{Window, drive};
 use crate::rows::{Side, plan, print};
 use crate::stand::{FAR, Listeners};

@@ -55,12 +55,8 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     );
     println!("|---|---|{}", "---:|".repeat(8));
     for build in &choice.builds {
-        for what in [What::Connection, What::Process] {
+        for (what, name) in [(What::Connection, "a connection"), (What::Process, "the process")] {
             let stand = Stand::start(database, plan(build, 2, Some(FAR), Listeners::None)).await;
-            let name = match what {
-                What::Connection => "a connection",
-                What::Process => "the process",
-            };
             tell(build.name, name, &stop(&stand, what).await, goals);
         }
     }

@@ -28,6 +28,16 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
+/// The median of a figure over rounds.
+pub fn of<T>(rounds: &[T], figure: impl Fn(&T) -> f64) -> f64 {
+    median(rounds.iter().map(figure).collect())
+}
+
+/// The median of the ratios within each round.
+pub fn ratio<T>(rounds: &[T], to: &[T], figure: impl Fn(&T) -> f64) -> f64 {
+    median(rounds.iter().zip(to).map(|(one, other)| figure(one) / figure(other)).collect())
+}
+
 /// What `share` of 100 of the sorted values do not exceed. Not a number when there are none.
 #[must_use]
 pub fn percentile(sorted: &[f64], share: usize) -> f64 {
