@@ -11,15 +11,6 @@
 //! on names needs root. Not a test: it asserts only that the neighbour is served, all its events arrive, and the
 //! doctor finds nothing afterwards.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
-
 mod name_server;
 mod names;
 mod neighbour;
@@ -28,9 +19,10 @@ mod pages;
 use std::time::Duration;
 
 use bench_kit::database::{Database, Kind};
-use futures_util::future::join_all;
+use bench_kit::figures::Percentiles;
+use futures_util::future::{LocalBoxFuture, join_all};
 use name_server::NameServer;
-use neighbour::{Neighbour, Spread};
+use neighbour::Neighbour;
 use tests::authority::Authority;
 use tests::memory::memory_mib;
 
@@ -67,28 +59,18 @@ impl Attack {
         }
     }
 
-    async fn prepare(self, authority: &Authority) -> Attackers {
-        match self {
-            Self::Pages => Attackers::Pages(pages::prepare(authority, 1).await),
-            Self::ManyKeys => Attackers::Pages(pages::prepare(authority, 8).await),
-            Self::Names => Attackers::Names(Box::new(names::prepare(authority).await)),
-        }
-    }
-}
-
-/// What an attack has made ready.
-enum Attackers {
-    Pages(pages::Pages),
-    Names(Box<names::Names>),
-}
-
-impl Attackers {
-    /// Attacks for ever.
-    async fn run(&self) {
-        match self {
-            Self::Pages(pages) => pages.run().await,
-            Self::Names(names) => names.run().await,
-        }
+    /// Makes what it needs; what then attacks for ever.
+    async fn prepare(self, authority: &Authority) -> LocalBoxFuture<'static, ()> {
+        let keys = match self {
+            Self::Pages => 1,
+            Self::ManyKeys => 8,
+            Self::Names => {
+                let names = names::prepare(authority).await;
+                return Box::pin(async move { names.run().await });
+            }
+        };
+        let pages = pages::prepare(authority, keys).await;
+        Box::pin(async move { pages.run().await })
     }
 }
 
@@ -96,7 +78,6 @@ impl Attackers {
 async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let named = |name: &str| words.iter().any(|word| word == name);
-    let all_databases = !Kind::ALL.iter().any(|kind| named(kind.name()));
     let chosen: Vec<Attack> = Attack::ALL.into_iter().filter(|attack| named(attack.name())).collect();
     // Those that are named run at once.
     let runs = if chosen.is_empty() { RUNS.to_vec() } else { vec![chosen.as_slice()] };
@@ -107,7 +88,7 @@ async fn main() {
          | beside it: p50 | p95 | p99 | 503 | arrivals alone, ms: p50 | p95 | p99 | beside it: p50 | p95 | p99 | questions |"
     );
     println!("|---|---|{}", "---:|".repeat(17));
-    for kind in Kind::ALL.into_iter().filter(|kind| all_databases || named(kind.name())) {
+    for kind in Kind::named(&words) {
         let database = Database::make(kind);
         for attacks in &runs {
             measure(&database, attacks, name_server.as_ref()).await;
@@ -117,9 +98,8 @@ async fn main() {
 
 async fn measure(database: &Database, attacks: &[Attack], name_server: Option<&NameServer>) {
     let names: Vec<&str> = attacks.iter().map(|attack| attack.name()).collect();
-    let url = database.url(&format!("attack-{}.db", names.join("-"))).await;
-    let mut authority =
-        Authority::start(&[("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")]).await;
+    let file = format!("attack-{}.db", names.join("-"));
+    let mut authority = database.authority(&file, &[("AUTHORITY_LOG", "error")]).await;
     if let Some(name_server) = name_server {
         name_server.serve(&mut authority).await;
     }
@@ -129,7 +109,7 @@ async fn measure(database: &Database, attacks: &[Attack], name_server: Option<&N
     let before = memory_mib(authority.pid());
     let questions = || name_server.map_or(0, NameServer::questions);
     let asked_before = questions();
-    let attack = join_all(attackers.iter().map(Attackers::run));
+    let attack = join_all(attackers);
     let peak = async {
         let mut peak = before;
         let mut looks = tokio::time::interval(LOOK);
@@ -148,7 +128,7 @@ async fn measure(database: &Database, attacks: &[Attack], name_server: Option<&N
     tokio::time::sleep(AFTER).await;
     let after = memory_mib(authority.pid());
     authority.is_sound().await;
-    let spread = |spread: &Spread| format!("{:.1} | {:.1} | {:.1}", spread.p50, spread.p95, spread.p99);
+    let spread = |spread: &Percentiles| format!("{:.1} | {:.1} | {:.1}", spread.p50, spread.p95, spread.p99);
     println!(
         "| {} | {} | {before:.0} | {peak:.0} | {after:.0} | {} | {} | {} | {} | {} | {asked} |",
         database.kind.name(),

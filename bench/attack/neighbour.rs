@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bench_kit::figures::percentile;
+use bench_kit::figures::Percentiles;
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::Value;
@@ -29,29 +29,14 @@ pub(crate) struct Neighbour {
     clients: Vec<(Api, Api)>,
 }
 
-/// How long it waited.
+/// How long it waited, in ms.
 pub(crate) struct Waited {
     /// For its answers.
-    pub(crate) answers: Spread,
+    pub(crate) answers: Percentiles,
     /// From the request for a checkout until the event arrived.
-    pub(crate) arrivals: Spread,
+    pub(crate) arrivals: Percentiles,
     /// Requests that were answered 503.
     pub(crate) refused: usize,
-}
-
-/// In milliseconds.
-pub(crate) struct Spread {
-    pub(crate) p50: f64,
-    pub(crate) p95: f64,
-    pub(crate) p99: f64,
-}
-
-impl Spread {
-    fn of(mut ms: Vec<f64>) -> Self {
-        ms.sort_unstable_by(f64::total_cmp);
-        let [p50, p95, p99] = [50, 95, 99].map(|share| percentile(&ms, share));
-        Self { p50, p95, p99 }
-    }
 }
 
 impl Neighbour {
@@ -78,7 +63,7 @@ impl Neighbour {
         let done = join_all(self.clients.iter().map(|(api, operator)| self.work(api, operator, time))).await;
         let asked: Vec<Asked> = done.into_iter().flatten().collect();
         let refused = asked.iter().filter(|asked| asked.refused).count();
-        let answers = Spread::of(asked.iter().map(|asked| ms(asked.took)).collect());
+        let answers = Percentiles::of(asked.iter().map(|asked| ms(asked.took)).collect());
         let made: Vec<(String, Instant)> =
             asked.into_iter().filter_map(|asked| Some((asked.checkout?, asked.begun))).collect();
         let all_arrived = || {
@@ -88,7 +73,7 @@ impl Neighbour {
         self.receiver.until("the neighbour's events", |_| all_arrived()).await;
         let arrived = self.arrived.lock().unwrap();
         let arrivals = made.iter().map(|(checkout, begun)| ms(arrived[checkout].duration_since(*begun)));
-        Waited { answers, arrivals: Spread::of(arrivals.collect()), refused }
+        Waited { answers, arrivals: Percentiles::of(arrivals.collect()), refused }
     }
 
     /// What one client does.

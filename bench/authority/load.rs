@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bench_kit::connection::Connection;
+use bench_kit::figures::Percentiles;
 use bench_kit::process::Processes;
 use futures_util::future::join_all;
 
@@ -33,20 +34,19 @@ pub(crate) async fn drive(
         while started.elapsed() < time {
             let begun = Instant::now();
             unit(connection, number).await;
-            took.push(begun.elapsed());
+            took.push(begun.elapsed().as_secs_f64() * 1e3);
         }
         took
     });
-    let mut took: Vec<Duration> = join_all(clients).await.into_iter().flatten().collect();
+    let took: Vec<f64> = join_all(clients).await.into_iter().flatten().collect();
     let elapsed = started.elapsed();
     let spent = processes.taken() - before;
-    took.sort_unstable();
     let units = took.len() as f64;
-    let at = |share: usize| took[(took.len() * share / 100).min(took.len() - 1)].as_secs_f64() * 1e3;
+    let Percentiles { p50, p99, .. } = Percentiles::of(took);
     Measured {
         per_second: units / elapsed.as_secs_f64(),
-        p50_ms: at(50),
-        p99_ms: at(99),
+        p50_ms: p50,
+        p99_ms: p99,
         cpu_us: spent.asked.as_secs_f64() * 1e6 / units,
         database_cpu_us: spent.database.as_secs_f64() * 1e6 / units,
     }

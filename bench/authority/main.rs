@@ -11,14 +11,6 @@
 //!
 //! Run by `cargo xtask bench authority`. Not a test: it asserts only that every answer was a good one.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
 #![expect(clippy::duplicate_mod, reason = "one text of the floor's SQL, compiled for each database")]
 
 mod figures;

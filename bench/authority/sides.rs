@@ -1,12 +1,11 @@
 //! The processes that are asked, and what asking each of them looks like.
 
 use std::cell::RefCell;
-use std::process::Stdio;
 use std::time::Duration;
 
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
-use bench_kit::process::Processes;
+use bench_kit::process::{Processes, start_floor};
 use bytes::Bytes;
 use futures_util::future::join_all;
 use rand::rngs::StdRng;
@@ -15,8 +14,7 @@ use serde_json::{Value, json};
 use tests::authority::Authority;
 use tests::memory::peak_memory_mib;
 use tests::merchant::{Merchant, checkout_body, payment_body, report_body, text};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 
 use crate::CLIENTS;
 use crate::fill::{EVENTS_PER_ORDER, fill, order_number};
@@ -54,9 +52,8 @@ pub(crate) struct Sides {
 
 impl Shop {
     async fn open(database: &Database, name: &str, events: i64) -> (Self, String) {
-        let url = database.url(name).await;
-        let authority =
-            Authority::start(&[("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "warn")]).await;
+        let authority = database.authority(name, &[("AUTHORITY_LOG", "warn")]).await;
+        let url = authority.database_url().to_owned();
         let merchant = Merchant::create(&authority, "history").await;
         let first_order = merchant.paid_order().await;
         eprintln!("{}: {events} events", database.kind.name());
@@ -81,15 +78,7 @@ impl Sides {
     pub(crate) async fn start(database: &Database) -> Self {
         let (long, url) = Shop::open(database, "long.db", LONG).await;
         let (short, _) = Shop::open(database, "short.db", SHORT).await;
-        let mut floor = Command::new(std::env::current_exe().unwrap())
-            .args(["floor", &url, &long.merchant.id])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(floor.stdout.take().unwrap()).lines();
-        let floor_address = lines.next_line().await.unwrap().unwrap();
+        let (floor, floor_address) = start_floor(&[&url, &long.merchant.id], b"").await;
         let mut merchants = Vec::new();
         for n in 0..MERCHANTS {
             merchants.push(Merchant::create(&long.authority, &format!("shop-{n}")).await.id);

@@ -24,6 +24,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
+    /// In the order in which they run.
     const ALL: [(&'static str, Self); 7] = [
         ("grid", Self::Grid),
         ("rates", Self::Rates),
@@ -79,10 +80,9 @@ impl Choice {
         if choice.databases.is_empty() {
             choice.databases = Kind::ALL.to_vec();
         }
-        if choice.parts.is_empty() {
-            choice.parts =
-                vec![Part::Grid, Part::Rates, Part::Waiting, Part::One, Part::Limits, Part::Recovery];
-        }
+        let usual = choice.parts.is_empty();
+        let is_chosen = |part: &Part| if usual { *part != Part::Soak } else { choice.parts.contains(part) };
+        choice.parts = Part::ALL.into_iter().map(|(_, part)| part).filter(is_chosen).collect();
         choice
     }
 

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use bench_kit::database::Database;
-use bench_kit::figures::median;
+use bench_kit::figures::{of, ratio};
 
 use crate::choice::Choice;
-use crate::load::{Bound, closed};
+use crate::load::Bound;
 use crate::stand::{MERCHANTS, Side, Stand};
-use crate::turn::{Turn, of, turn, waits};
+use crate::turn::{Turn, waits};
 use bench_kit::goals::Bound::{AtLeast, AtMost};
 use bench_kit::goals::Goals;
 
@@ -34,12 +34,12 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
             for clients in choice.clients.iter().copied() {
                 let bound = bound(choice, fanout, delay);
                 for side in Side::BOTH {
-                    ask(&stand, side, clients, fanout, Bound { time: WARM_UP, ..bound }).await;
+                    stand.closed(side, clients, fanout, Bound { time: WARM_UP, ..bound }).await;
                 }
                 let mut turns = [Vec::new(), Vec::new()];
                 for _ in 0..choice.rounds {
                     for (side, turns) in Side::BOTH.into_iter().zip(&mut turns) {
-                        turns.push(ask(&stand, side, clients, fanout, bound).await);
+                        turns.push(stand.closed(side, clients, fanout, bound).await);
                     }
                 }
                 let memory = Side::BOTH.map(|side| stand.peak_memory_mib(side));
@@ -53,7 +53,11 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
                 match (clients, fanout, allowed(fanout, delay)) {
                     (64, 1, None) => {
                         alone = Some(delivered);
-                        goal("deliveries in parts of the floor's", ratio(authority, floor), AtLeast(0.5));
+                        goal(
+                            "deliveries in parts of the floor's",
+                            ratio(authority, floor, |turn| turn.delivered),
+                            AtLeast(0.5),
+                        );
                         goal("deliveries in parts of the best open peer's", delivered / PEER, AtLeast(8.0));
                     }
                     (64, fanout, None) => {
@@ -78,12 +82,6 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     }
 }
 
-pub(crate) async fn ask(stand: &Stand, side: Side, clients: usize, fanout: usize, bound: Bound) -> Turn {
-    let (connections, paths) = stand.connections(side, clients).await;
-    turn(stand, side, fanout, async || closed(connections, paths, bound, &stand.receivers.journal).await)
-        .await
-}
-
 /// Slow receivers get no more than they can take in the time: what waits is delivered before the next turn.
 fn bound(choice: &Choice, fanout: usize, delay: u64) -> Bound {
     let time = choice.turn;
@@ -100,12 +98,6 @@ pub(crate) fn allowed(fanout: usize, delay: u64) -> Option<f64> {
     (delay > 0).then(|| in_flight as f64 * 1e3 / delay as f64)
 }
 
-/// The authority's deliveries per second in parts of the floor's, within each round.
-fn ratio(authority: &[Turn], floor: &[Turn]) -> f64 {
-    let rounds = authority.iter().zip(floor);
-    median(rounds.map(|(authority, floor)| authority.delivered / floor.delivered).collect())
-}
-
 fn line(turns: &[Vec<Turn>; 2], memory: [u64; 2]) -> String {
     let [authority, floor] = turns;
     let pair = |figure: fn(&Turn) -> f64, digits: usize| {
@@ -115,7 +107,7 @@ fn line(turns: &[Vec<Turn>; 2], memory: [u64; 2]) -> String {
         "{} | {} | {:.2} | {} / {} | {} / {} | {} ({}; {}) | {} | {} / {} |",
         pair(|turn| turn.accepted, 0),
         pair(|turn| turn.delivered, 0),
-        ratio(authority, floor),
+        ratio(authority, floor, |turn| turn.delivered),
         waits(authority, |turn| turn.from_due),
         waits(floor, |turn| turn.from_due),
         waits(authority, |turn| turn.from_answer),

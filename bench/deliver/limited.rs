@@ -1,19 +1,14 @@
 //! A receiver that can take only so much, and counts what it took.
 
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bench_kit::receivers::{self, Answered};
 use http::header::RETRY_AFTER;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
 
 /// What a receiver can take. Whatever it takes, it takes 100 ms over.
 #[derive(Clone, Copy, Debug)]
@@ -83,25 +78,11 @@ impl Limited {
 
     /// Opens it; the address of its endpoint.
     pub(crate) async fn open(&self) -> String {
-        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
-        let address = listener.local_addr().unwrap();
         let receiver = self.clone();
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                stream.set_nodelay(true).unwrap();
-                let receiver = receiver.clone();
-                let service = service_fn(move |request| receiver.clone().answer(request));
-                let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-                tokio::spawn(async move {
-                    // Senders close connections as they like.
-                    let _ = connection.await;
-                });
-            }
-        });
-        format!("http://{address}/hook")
+        receivers::open(move |request| receiver.clone().answer(request)).await
     }
 
-    async fn answer(self, request: Request<Incoming>) -> Result<Response<Empty<Bytes>>, Infallible> {
+    async fn answer(self, request: Request<Incoming>) -> Answered<Infallible> {
         let _ = request.into_body().collect().await;
         let verdict = self.0.lock().unwrap().judge();
         let mut response = Response::new(Empty::new());

@@ -13,6 +13,7 @@ use tests::merchant::{Merchant, checkout_body};
 
 use crate::choice::Choice;
 use crate::limited::{Limit, Limited, Seen};
+use crate::stand::path;
 use bench_kit::goals::Bound::{AtLeast, AtMost};
 use bench_kit::goals::Goals;
 
@@ -27,50 +28,21 @@ struct Case {
     time: Duration,
 }
 
+const fn case(name: &'static str, limit: Limit, events: usize, possible: f64, seconds: u64) -> Case {
+    Case { name, limit, events, possible, time: Duration::from_secs(seconds) }
+}
+
 const CASES: [Case; 6] = [
-    Case {
-        name: "room for 50 at once, 429 beyond",
-        limit: Limit::AtOnce { places: 50, retry_after_s: None },
-        events: 25_000,
-        possible: 500.0,
-        time: Duration::from_secs(60),
-    },
-    Case {
-        name: "room for 50 at once, 429 with Retry-After: 1 beyond",
-        limit: Limit::AtOnce { places: 50, retry_after_s: Some(1) },
-        events: 25_000,
-        possible: 500.0,
-        time: Duration::from_secs(60),
-    },
-    Case {
-        name: "1 per second, Retry-After: 1",
-        limit: Limit::PerSecond { rate: 1.0, saved: 1.0 },
-        events: 20,
-        possible: 1.0,
-        time: Duration::from_secs(60),
-    },
-    Case {
-        name: "100 per second, Retry-After: 1",
-        limit: Limit::PerSecond { rate: 100.0, saved: 100.0 },
-        events: 3_000,
-        possible: 100.0,
-        time: Duration::from_secs(60),
-    },
-    Case {
-        name: "slower beyond 20 at once",
-        limit: Limit::Slows { places: 20 },
-        events: 4_000,
-        possible: 200.0,
-        time: Duration::from_secs(60),
-    },
-    Case {
-        name: "falls over at 100 at once, needs 30 s",
-        limit: Limit::Falls { at: 100, needs: Duration::from_secs(30) },
-        events: 60_000,
-        possible: 990.0,
-        time: Duration::from_secs(120),
-    },
+    case("room for 50 at once, 429 beyond", PLACES, 25_000, 500.0, 60),
+    case("room for 50 at once, 429 with Retry-After: 1 beyond", TOLD_PLACES, 25_000, 500.0, 60),
+    case("1 per second, Retry-After: 1", Limit::PerSecond { rate: 1.0, saved: 1.0 }, 20, 1.0, 60),
+    case("100 per second, Retry-After: 1", Limit::PerSecond { rate: 100.0, saved: 100.0 }, 3_000, 100.0, 60),
+    case("slower beyond 20 at once", Limit::Slows { places: 20 }, 4_000, 200.0, 60),
+    case("falls over at 100 at once, needs 30 s", FALLS, 60_000, 990.0, 120),
 ];
+const PLACES: Limit = Limit::AtOnce { places: 50, retry_after_s: None };
+const TOLD_PLACES: Limit = Limit::AtOnce { places: 50, retry_after_s: Some(1) };
+const FALLS: Limit = Limit::Falls { at: 100, needs: Duration::from_secs(30) };
 
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     let name = database.kind.name();
@@ -117,10 +89,9 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
 async fn shop(database: &Database, receiver: &Limited) -> (Authority, Merchant, tests::merchant::Endpoint) {
     use std::sync::atomic::{AtomicU32, Ordering};
     static MADE: AtomicU32 = AtomicU32::new(0);
-    let url = database.url(&format!("limits-{}.db", MADE.fetch_add(1, Ordering::Relaxed))).await;
-    let schedule = crate::waiting::SCHEDULE;
-    let variables = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error"), schedule];
-    let authority = Authority::start(&variables).await;
+    let name = format!("limits-{}.db", MADE.fetch_add(1, Ordering::Relaxed));
+    let variables = [("AUTHORITY_LOG", "error"), crate::waiting::SCHEDULE];
+    let authority = database.authority(&name, &variables).await;
     let merchant = Merchant::create(&authority, "limited").await;
     let endpoint = merchant.endpoint(&receiver.open().await, &["*"]).await;
     (authority, merchant, endpoint)
@@ -128,17 +99,16 @@ async fn shop(database: &Database, receiver: &Limited) -> (Authority, Merchant, 
 
 /// Makes the events as quickly as 64 clients can.
 async fn ask(authority: &Authority, merchant: &Merchant, events: usize) {
-    let path = format!("/v1/operator/merchants/{}/test/checkouts", merchant.id);
-    let (address, key) = (authority.operator_address(), Some(authority.operator_key()));
+    let path = path(&merchant.id);
     let clients = events.min(64);
     let body = Bytes::from(checkout_body().to_string());
-    let ask = async |client: usize| {
-        let mut connection = Connection::open(&address, key).await;
+    let connections = Connection::of_operator(authority, clients).await;
+    let asking = connections.into_iter().enumerate().map(async |(client, mut connection)| {
         for _ in (client..events).step_by(clients) {
             connection.post(&path, body.clone()).await;
         }
-    };
-    join_all((0..clients).map(ask)).await;
+    });
+    join_all(asking).await;
 }
 
 /// Waits until it has taken everything, or the time is up.

@@ -15,15 +15,6 @@
 //! Run by `cargo xtask bench deliver`; words on the command line choose what is measured ([`choice`]). Not a test: it
 //! asserts only that nothing was lost.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
-
 mod choice;
 mod dead;
 mod floor;
@@ -60,26 +51,16 @@ async fn run(choice: &Choice) {
     let mut sound = true;
     for kind in &choice.databases {
         let database = Database::make(*kind);
-        if choice.parts.contains(&Part::Grid) {
-            grid::measure(&database, choice, &mut goals).await;
-        }
-        if choice.parts.contains(&Part::Rates) {
-            rates::measure(&database, choice, &mut goals).await;
-        }
-        if choice.parts.contains(&Part::Waiting) {
-            waiting::measure(&database, choice, &mut goals).await;
-        }
-        if choice.parts.contains(&Part::One) {
-            one::measure(&database, choice, &mut goals).await;
-        }
-        if choice.parts.contains(&Part::Limits) {
-            limits::measure(&database, choice, &mut goals).await;
-        }
-        if choice.parts.contains(&Part::Recovery) {
-            recovery::measure(&database, choice, &mut goals).await;
-        }
-        if choice.parts.contains(&Part::Soak) {
-            sound &= soak::measure(&database, choice).await;
+        for part in &choice.parts {
+            match part {
+                Part::Grid => grid::measure(&database, choice, &mut goals).await,
+                Part::Rates => rates::measure(&database, choice, &mut goals).await,
+                Part::Waiting => waiting::measure(&database, choice, &mut goals).await,
+                Part::One => one::measure(&database, choice, &mut goals).await,
+                Part::Limits => limits::measure(&database, choice, &mut goals).await,
+                Part::Recovery => recovery::measure(&database, choice, &mut goals).await,
+                Part::Soak => sound &= soak::measure(&database, choice).await,
+            }
         }
     }
     print!("{goals}");

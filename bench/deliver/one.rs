@@ -8,12 +8,12 @@
 use std::time::Duration;
 
 use bench_kit::database::Database;
-use bench_kit::figures::median;
+use bench_kit::figures::{of, ratio};
 
 use crate::choice::Choice;
-use crate::load::{Bound, open};
+use crate::load::Bound;
 use crate::stand::{MERCHANTS, Side, Stand};
-use crate::turn::{Turn, of, turn, waits};
+use crate::turn::{Turn, waits};
 use bench_kit::goals::Bound::{AtLeast, AtMost};
 use bench_kit::goals::Goals;
 
@@ -67,11 +67,11 @@ async fn rounds(sides: &[(&Stand, Side)], choice: &Choice, delay: u64, clients: 
     };
     let mut turns = vec![Vec::new(); sides.len()];
     for (stand, side) in sides {
-        crate::grid::ask(stand, *side, clients, 1, bound(WARM_UP)).await;
+        stand.closed(*side, clients, 1, bound(WARM_UP)).await;
     }
     for _ in 0..choice.rounds {
         for ((stand, side), turns) in sides.iter().zip(&mut turns) {
-            turns.push(crate::grid::ask(stand, *side, clients, 1, bound(time)).await);
+            turns.push(stand.closed(*side, clients, 1, bound(time)).await);
         }
     }
     turns
@@ -90,8 +90,7 @@ fn note(goals: &mut Goals, name: &str, (delay, clients): (u64, usize), turns: &[
                 of(authority, |t| t.kept_up),
                 AtLeast(0.95),
             );
-            let pairs = authority.iter().zip(&turns[2]);
-            let part = median(pairs.map(|(one, many)| one.delivered / many.delivered).collect());
+            let part = ratio(authority, &turns[2], |turn| turn.delivered);
             goal("delivered in parts of what 32 merchants get", part, AtLeast(0.9));
         }
         (100, 64) => {
@@ -109,12 +108,7 @@ fn note(goals: &mut Goals, name: &str, (delay, clients): (u64, usize), turns: &[
 async fn at_a_fixed_rate(stand: &Stand, choice: &Choice, name: &str, goals: &mut Goals) {
     let mut turns = Vec::new();
     for round in 0..=choice.rounds {
-        let (connections, paths) = stand.connections(Side::Authority, 64).await;
-        let time = choice.turn * LONGER;
-        let journal = &stand.receivers.journal;
-        let turn =
-            turn(stand, Side::Authority, 1, async || open(connections, paths, RATE, time, journal).await)
-                .await;
+        let turn = stand.open(Side::Authority, RATE, choice.turn * LONGER).await;
         if round > 0 {
             turns.push(turn);
         }

@@ -4,18 +4,14 @@
 use std::time::Duration;
 
 use bench_kit::database::Database;
-use bench_kit::figures::median;
+use bench_kit::figures::{of, ratio};
 
 use crate::choice::Choice;
-use crate::grid;
-use crate::load::{Bound, open};
 use crate::stand::{MERCHANTS, Side, Stand};
-use crate::turn::{Percentiles, Turn, of, turn, waits};
+use crate::turn::{Turn, waits};
 use bench_kit::goals::Bound::AtMost;
 use bench_kit::goals::Goals;
 
-/// Connections that a plan's requests find.
-const CONNECTIONS: usize = 64;
 /// Requests per second.
 const SMALL: f64 = 200.0;
 /// A turn lasts so many times what it lasts in the grid: there are fewer requests in it.
@@ -29,43 +25,26 @@ answer to arrival ms, p50 p95 p99: authority / floor | CPU µs each: authority /
 
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     let stand = Stand::start(database, MERCHANTS, 1).await;
-    let half = capacity(&stand, choice).await / 2.0;
+    let half = stand.shop.capacity(choice.turn).await / 2.0;
     println!("{HEAD}");
     for (rate, load) in [(SMALL, "200/s"), (half, "half of the capacity")] {
         for side in Side::BOTH {
-            ask(&stand, side, rate, WARM_UP).await;
+            stand.open(side, rate, WARM_UP).await;
         }
         let mut turns = [Vec::new(), Vec::new()];
         for _ in 0..choice.rounds {
             for (side, turns) in Side::BOTH.into_iter().zip(&mut turns) {
-                turns.push(ask(&stand, side, rate, choice.turn * LONGER).await);
+                turns.push(stand.open(side, rate, choice.turn * LONGER).await);
             }
         }
         let name = database.kind.name();
         let [authority, floor] = &turns;
-        let [p50, p99] = [|waits: Percentiles| waits.p50, |waits: Percentiles| waits.p99].map(|share| {
-            let rounds = authority.iter().zip(floor);
-            median(rounds.map(|(a, f)| share(a.from_due) / share(f.from_due)).collect())
-        });
+        let p50 = ratio(authority, floor, |turn| turn.from_due.p50);
+        let p99 = ratio(authority, floor, |turn| turn.from_due.p99);
         println!("| {name} | {rate:.0} | {}", line(&turns, p50, p99));
         goals.note(&format!("{name}, {load}: due to arrival, p50 in parts of the floor's"), p50, AtMost(2.0));
         goals.note(&format!("{name}, {load}: due to arrival, p99 in parts of the floor's"), p99, AtMost(2.0));
     }
-}
-
-/// Deliveries per second of the authority with 64 clients.
-pub(crate) async fn capacity(stand: &Stand, choice: &Choice) -> f64 {
-    let bound = Bound { time: choice.turn, requests: usize::MAX };
-    let mut turns = Vec::new();
-    for _ in 0..3 {
-        turns.push(grid::ask(stand, Side::Authority, CONNECTIONS, 1, bound).await);
-    }
-    of(&turns, |turn| turn.delivered)
-}
-
-async fn ask(stand: &Stand, side: Side, rate: f64, time: Duration) -> Turn {
-    let (connections, paths) = stand.connections(side, CONNECTIONS).await;
-    turn(stand, side, 1, async || open(connections, paths, rate, time, &stand.receivers.journal).await).await
 }
 
 fn line([authority, floor]: &[Vec<Turn>; 2], p50: f64, p99: f64) -> String {

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
 use bench_kit::figures::percentile;
-use futures_util::future::join_all;
 use http::Method;
 use serde_json::json;
 use tests::authority::Authority;
@@ -20,6 +19,7 @@ use tests::merchant::{Endpoint, Merchant};
 use crate::choice::Choice;
 use crate::load::{Bound, closed, open};
 use crate::receiver::Receivers;
+use crate::stand::path;
 use bench_kit::goals::Bound::{AtLeast, AtMost};
 use bench_kit::goals::Goals;
 
@@ -34,13 +34,13 @@ const CLIENTS: usize = 64;
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     let name = database.kind.name();
     let missed = choice.missed;
-    let receivers = Receivers::new();
+    let receivers = Receivers::default();
     let (authority, merchant, endpoint) = shop(database, &receivers).await;
-    let paths = [format!("/v1/operator/merchants/{}/test/checkouts", merchant.id)];
+    let paths = [path(&merchant.id)];
     let path = format!("/webhook-endpoints/{}", endpoint.id);
     switch(&merchant, &path, "disabled").await;
     let bound = Bound { time: Duration::MAX, requests: missed };
-    closed(connections(&authority).await, &paths, bound, &receivers.journal).await;
+    closed(Connection::of_operator(&authority, CLIENTS).await, &paths, bound, &receivers.journal).await;
     receivers.journal.take(0).await;
     switch(&merchant, &path, "enabled").await;
     let since = json!({ "since": "2020-01-01T00:00:00Z" });
@@ -48,7 +48,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     // As long as it would take with a few places fewer: the last of them arrive when it has caught up.
     let time = Duration::from_secs_f64(missed as f64 / (0.8 * POSSIBLE - RATE));
     let (asked, (arrived, caught_up)) = tokio::join!(
-        open(connections(&authority).await, &paths, RATE, time, &receivers.journal),
+        open(Connection::of_operator(&authority, CLIENTS).await, &paths, RATE, time, &receivers.journal),
         caught_up(&receivers, missed, time)
     );
     let waits = receivers.journal.take(missed + asked.requests).await.from_due;
@@ -72,9 +72,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
 
 /// An authority with one merchant, whose endpoint takes so long.
 async fn shop(database: &Database, receivers: &Receivers) -> (Authority, Merchant, Endpoint) {
-    let url = database.url("recovery.db").await;
-    let variables = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")];
-    let authority = Authority::start(&variables).await;
+    let authority = database.authority("recovery.db", &[("AUTHORITY_LOG", "error")]).await;
     let merchant = Merchant::create(&authority, "away").await;
     receivers.delay(TAKES_MS);
     let endpoint = merchant.endpoint(&receivers.open().await, &["checkout.created"]).await;
@@ -83,11 +81,6 @@ async fn shop(database: &Database, receivers: &Receivers) -> (Authority, Merchan
 
 async fn switch(merchant: &Merchant, path: &str, status: &str) {
     merchant.api.call(Method::PATCH, path).json(&json!({ "status": status })).send().await.expect(200);
-}
-
-async fn connections(authority: &Authority) -> Vec<Connection> {
-    let (address, key) = (authority.operator_address(), Some(authority.operator_key()));
-    join_all((0..CLIENTS).map(|_| Connection::open(&address, key))).await
 }
 
 /// How long it took until all that was missed had arrived, and all that is fresh but for the last second's. Returns

@@ -15,22 +15,16 @@
 
 use std::time::Duration;
 
-use bench_kit::connection::Connection;
 use bench_kit::database::{Database, Kind};
 use bench_kit::figures::median;
-use bench_kit::process::{Processes, open_handles};
-use futures_util::future::join_all;
+use bench_kit::process::open_handles;
 use sqlx::{Connection as _, Row as _};
-use tests::authority::Authority;
 use tests::memory::memory_mib;
 
 use crate::choice::Choice;
-use crate::load::{Bound, closed, open};
 use crate::receiver::Receivers;
-use crate::stand::{MERCHANTS, Shops, path, shop};
-use crate::turn::{Turn, of, turn_of};
+use crate::stand::{MERCHANTS, Shop};
 
-const CONNECTIONS: usize = 64;
 /// Before a look: outcomes are written, and connections to receivers that rest are closed after 4 s, so that those
 /// that are left do not depend on the last moment's load.
 const REST: Duration = Duration::from_secs(6);
@@ -53,17 +47,14 @@ type Third<'l> = &'l [Look];
 
 struct Soaked {
     database: Kind,
-    url: String,
-    authority: Authority,
-    receivers: Receivers,
-    paths: Vec<String>,
-    processes: Processes,
+    shop: Shop,
 }
 
 /// Whether nothing grew.
 pub(crate) async fn measure(database: &Database, choice: &Choice) -> bool {
-    let soaked = Soaked::start(database).await;
-    let rate = soaked.capacity(choice).await / 2.0;
+    let shop = Shop::open(database, &Receivers::default(), MERCHANTS, 1, &[]).await;
+    let soaked = Soaked { database: database.kind, shop };
+    let rate = soaked.shop.capacity(choice.turn).await / 2.0;
     let name = database.kind.name();
     println!("\n{name}: {rate:.0} requests/s for {} minutes", choice.minutes);
     println!(
@@ -72,7 +63,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice) -> bool {
     println!("|---:|---:|---:|---:|---:|---:|---:|");
     let mut looks = Vec::new();
     for minute in 1..=choice.minutes {
-        let turn = soaked.ask(rate).await;
+        let turn = soaked.shop.ask(rate, MINUTE).await;
         let look = soaked.look().await;
         println!(
             "| {minute} | {:.2} {:.2} | {:.0} | {:.1} | {} | {:.1} | {:.1} |",
@@ -132,38 +123,8 @@ fn growth(looks: Third<'_>) -> f64 {
 }
 
 impl Soaked {
-    async fn start(database: &Database) -> Self {
-        let receivers = Receivers::new();
-        let (authority, merchants) =
-            shop(database, &receivers, Shops { merchants: MERCHANTS, fanout: 1, variables: &[] }).await;
-        let processes = Processes { asked: authority.pid(), database: database.server() };
-        let (url, paths) = (authority.database_url().to_owned(), merchants.iter().map(path).collect());
-        Self { database: database.kind, url, authority, receivers, paths, processes }
-    }
-
-    async fn capacity(&self, choice: &Choice) -> f64 {
-        let bound = Bound { time: choice.turn, requests: usize::MAX };
-        let mut turns = Vec::new();
-        for _ in 0..3 {
-            let connections = self.connections().await;
-            let journal = &self.receivers.journal;
-            let ask = async || closed(connections, &self.paths, bound, journal).await;
-            turns.push(turn_of(self.processes, journal, 1, ask).await);
-        }
-        of(&turns, |turn| turn.delivered)
-    }
-
-    async fn ask(&self, rate: f64) -> Turn {
-        let connections = self.connections().await;
-        let journal = &self.receivers.journal;
-        let ask = async || open(connections, &self.paths, rate, MINUTE, journal).await;
-        turn_of(self.processes, journal, 1, ask).await
-    }
-
-    async fn connections(&self) -> Vec<Connection> {
-        let address = self.authority.operator_address();
-        let key = Some(self.authority.operator_key());
-        join_all((0..CONNECTIONS).map(|_| Connection::open(&address, key))).await
+    fn url(&self) -> &str {
+        self.shop.authority.database_url()
     }
 
     async fn look(&self) -> Look {
@@ -174,8 +135,8 @@ impl Soaked {
         };
         let mib = |bytes: i64| bytes as f64 / 1_048_576.0;
         Look {
-            memory_mib: memory_mib(self.authority.pid()),
-            handles: open_handles(self.authority.pid()) as f64,
+            memory_mib: memory_mib(self.shop.authority.pid()),
+            handles: open_handles(self.shop.authority.pid()) as f64,
             log_mib: mib(log),
             tables_mib: mib(tables),
             unfinished,
@@ -188,7 +149,7 @@ impl Soaked {
         if self.database == Kind::Sqlite {
             return 0.0;
         }
-        let mut conn = sqlx::PgConnection::connect(&self.url).await.unwrap();
+        let mut conn = sqlx::PgConnection::connect(self.url()).await.unwrap();
         let setting = "SELECT setting::bigint FROM pg_settings WHERE name = 'max_wal_size'";
         let kept: i64 = sqlx::query_scalar(setting).fetch_one(&mut conn).await.unwrap();
         conn.close().await.unwrap();
@@ -196,7 +157,7 @@ impl Soaked {
     }
 
     async fn sqlite(&self) -> (i64, i64, i64, i64) {
-        let path = self.url.strip_prefix("sqlite://").unwrap();
+        let path = self.url().strip_prefix("sqlite://").unwrap();
         let log = std::fs::metadata(format!("{path}-wal")).map_or(0, |file| file.len());
         let options = bench_kit::database::sqlite_options(path).read_only(true);
         let mut conn = sqlx::SqliteConnection::connect_with(&options).await.unwrap();
@@ -209,7 +170,7 @@ impl Soaked {
     }
 
     async fn postgres(&self) -> (i64, i64, i64, i64) {
-        let mut conn = sqlx::PgConnection::connect(&self.url).await.unwrap();
+        let mut conn = sqlx::PgConnection::connect(self.url()).await.unwrap();
         let row = sqlx::query(sqlx::AssertSqlSafe(format!(
             "SELECT (SELECT SUM(size)::bigint FROM pg_ls_waldir()), pg_database_size(current_database()), {COUNTS}"
         )));

@@ -1,22 +1,28 @@
 //! The two sides, each on a database of its own with the same merchants and endpoints.
 
-use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use bench_kit::connection::Connection;
 use bench_kit::database::Database;
-use bench_kit::process::Processes;
+use bench_kit::figures::of;
+use bench_kit::process::{Processes, start_floor};
 use futures_util::future::join_all;
 use tests::authority::Authority;
 use tests::memory::peak_memory_mib;
 use tests::merchant;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 
 use crate::floor::{Endpoint, Merchant, Setting};
+use crate::load::{self, Bound};
 use crate::receiver::Receivers;
+use crate::turn::{Turn, turn_of};
 
 /// Merchants that the load is spread over, where it is spread.
 pub(crate) const MERCHANTS: usize = 32;
+
+/// Clients of a shop that is asked alone, and connections that a plan's requests find.
+pub(crate) const CONNECTIONS: usize = 64;
 
 /// Who is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,55 +38,58 @@ impl Side {
 /// Both sides, running.
 pub(crate) struct Stand {
     pub(crate) receivers: Receivers,
-    authority: Authority,
-    authority_paths: Vec<String>,
+    pub(crate) shop: Shop,
     floor: Child,
     floor_address: String,
-    floor_paths: Vec<String>,
-    server: Option<u32>,
     /// Its files are the floor's.
-    _maker: Authority,
+    maker: Shop,
 }
 
 impl Stand {
     pub(crate) async fn start(database: &Database, merchants: usize, fanout: usize) -> Self {
-        let receivers = Receivers::new();
-        let shops = Shops { merchants, fanout, variables: &[] };
-        let (authority, merchants) = shop(database, &receivers, shops).await;
-        let authority_paths = merchants.iter().map(path).collect();
-        let (mut maker, merchants) = shop(database, &receivers, shops).await;
-        let floor_paths = merchants.iter().map(path).collect();
-        maker.terminate().await;
-        let setting = Setting { database: maker.database_url().to_owned(), merchants };
-        let (floor, floor_address) = start_floor(&setting).await;
-        Self {
-            receivers,
-            authority,
-            authority_paths,
-            floor,
-            floor_address,
-            floor_paths,
-            server: database.server(),
-            _maker: maker,
-        }
+        let receivers = Receivers::default();
+        let shop = Shop::open(database, &receivers, merchants, fanout, &[]).await;
+        let mut maker = Shop::open(database, &receivers, merchants, fanout, &[]).await;
+        maker.authority.terminate().await;
+        let database = maker.authority.database_url().to_owned();
+        let setting = Setting { database, merchants: maker.merchants.clone() };
+        let (floor, floor_address) = start_floor(&[], &serde_json::to_vec(&setting).unwrap()).await;
+        Self { receivers, shop, floor, floor_address, maker }
+    }
+
+    /// One turn of a side with so many clients, each with one request in flight.
+    pub(crate) async fn closed(&self, side: Side, clients: usize, fanout: usize, bound: Bound) -> Turn {
+        let (connections, paths) = self.connections(side, clients).await;
+        let journal = &self.receivers.journal;
+        let ask = async || load::closed(connections, paths, bound, journal).await;
+        turn_of(self.processes(side), journal, fanout, ask).await
+    }
+
+    /// One turn of a side at a fixed rate, of merchants with one endpoint each.
+    pub(crate) async fn open(&self, side: Side, rate: f64, time: Duration) -> Turn {
+        let (connections, paths) = self.connections(side, CONNECTIONS).await;
+        let journal = &self.receivers.journal;
+        let ask = async || load::open(connections, paths, rate, time, journal).await;
+        turn_of(self.processes(side), journal, 1, ask).await
     }
 
     /// Connections to a side, and the paths that open a checkout at each merchant.
-    pub(crate) async fn connections(&self, side: Side, count: usize) -> (Vec<Connection>, &[String]) {
+    async fn connections(&self, side: Side, count: usize) -> (Vec<Connection>, &[String]) {
+        let authority = &self.shop.authority;
         let (address, paths) = match side {
-            Side::Authority => (self.authority.operator_address(), &self.authority_paths),
-            Side::Floor => (self.floor_address.clone(), &self.floor_paths),
+            Side::Authority => (authority.operator_address(), &self.shop.paths),
+            Side::Floor => (self.floor_address.clone(), &self.maker.paths),
         };
-        let key = Some(self.authority.operator_key());
+        let key = Some(authority.operator_key());
         (join_all((0..count).map(|_| Connection::open(&address, key))).await, paths)
     }
 
-    pub(crate) fn processes(&self, side: Side) -> Processes {
-        let asked = match side {
-            Side::Authority => self.authority.pid(),
-            Side::Floor => self.floor.id().expect("the floor runs"),
-        };
-        Processes { asked, database: self.server }
+    fn processes(&self, side: Side) -> Processes {
+        let shop = self.shop.processes();
+        match side {
+            Side::Authority => shop,
+            Side::Floor => Processes { asked: self.floor.id().expect("the floor runs"), ..shop },
+        }
     }
 
     /// The most memory that a side ever held.
@@ -89,62 +98,76 @@ impl Stand {
     }
 }
 
-/// The path that opens a checkout at a merchant.
-pub(crate) fn path(merchant: &Merchant) -> String {
-    format!("/v1/operator/merchants/{}/test/checkouts", merchant.id)
+/// The path that opens a checkout at the merchant with this id.
+pub(crate) fn path(merchant: &str) -> String {
+    format!("/v1/operator/merchants/{merchant}/test/checkouts")
 }
 
-/// Who is on a database.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shops<'v> {
-    pub(crate) merchants: usize,
-    /// Endpoints of each.
-    pub(crate) fanout: usize,
-    /// Of the authority's environment.
-    pub(crate) variables: &'v [(&'v str, &'v str)],
+/// An authority, and the merchants whose endpoints are receivers.
+pub(crate) struct Shop {
+    pub(crate) authority: Authority,
+    pub(crate) receivers: Receivers,
+    merchants: Vec<Merchant>,
+    /// Each opens a checkout at one of the merchants.
+    paths: Vec<String>,
+    server: Option<u32>,
 }
 
-/// An authority on a new database, with merchants whose endpoints are receivers. One checkout is there already, which
-/// nobody was told of.
-pub(crate) async fn shop(
-    database: &Database,
-    receivers: &Receivers,
-    shops: Shops<'_>,
-) -> (Authority, Vec<Merchant>) {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static MADE: AtomicU32 = AtomicU32::new(0);
-    let url = database.url(&format!("deliver-{}.db", MADE.fetch_add(1, Ordering::Relaxed))).await;
-    let usual = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "warn")];
-    let authority = Authority::start(&[&usual, shops.variables].concat()).await;
-    let merchants = join_all((0..shops.merchants).map(async |n| {
-        let merchant = merchant::Merchant::create(&authority, &format!("shop-{n}")).await;
-        if n == 0 {
-            merchant.checkout().await;
+impl Shop {
+    /// An authority on a new database, with these variables in its environment and `fanout` endpoints for each
+    /// merchant. One checkout is there already, which nobody was told of.
+    pub(crate) async fn open(
+        database: &Database,
+        receivers: &Receivers,
+        merchants: usize,
+        fanout: usize,
+        variables: &[(&str, &str)],
+    ) -> Self {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let name = format!("deliver-{}.db", MADE.fetch_add(1, Ordering::Relaxed));
+        let variables = [&[("AUTHORITY_LOG", "warn")], variables].concat();
+        let authority = database.authority(&name, &variables).await;
+        let merchants = join_all((0..merchants).map(async |n| {
+            let merchant = merchant::Merchant::create(&authority, &format!("shop-{n}")).await;
+            if n == 0 {
+                merchant.checkout().await;
+            }
+            let mut endpoints = Vec::new();
+            for _ in 0..fanout {
+                let url = receivers.open().await;
+                let merchant::Endpoint { id, secret } = merchant.endpoint(&url, &["*"]).await;
+                endpoints.push(Endpoint { id, url, secret });
+            }
+            Merchant { id: merchant.id, endpoints }
+        }))
+        .await;
+        let paths = merchants.iter().map(|merchant| path(&merchant.id)).collect();
+        let (receivers, server) = (receivers.clone(), database.server());
+        Self { authority, receivers, merchants, paths, server }
+    }
+
+    pub(crate) fn processes(&self) -> Processes {
+        Processes { asked: self.authority.pid(), database: self.server }
+    }
+
+    /// One turn at a fixed rate, of merchants with one endpoint each.
+    pub(crate) async fn ask(&self, rate: f64, time: Duration) -> Turn {
+        let connections = Connection::of_operator(&self.authority, CONNECTIONS).await;
+        let journal = &self.receivers.journal;
+        let ask = async || load::open(connections, &self.paths, rate, time, journal).await;
+        turn_of(self.processes(), journal, 1, ask).await
+    }
+
+    /// How much [`CONNECTIONS`] clients get delivered per second, who ask for as long as a turn lasts.
+    pub(crate) async fn capacity(&self, time: Duration) -> f64 {
+        let bound = Bound { time, requests: usize::MAX };
+        let mut turns = Vec::new();
+        for _ in 0..3 {
+            let connections = Connection::of_operator(&self.authority, CONNECTIONS).await;
+            let journal = &self.receivers.journal;
+            let ask = async || load::closed(connections, &self.paths, bound, journal).await;
+            turns.push(turn_of(self.processes(), journal, 1, ask).await);
         }
-        let mut endpoints = Vec::new();
-        for _ in 0..shops.fanout {
-            let url = receivers.open().await;
-            let merchant::Endpoint { id, secret } = merchant.endpoint(&url, &["*"]).await;
-            endpoints.push(Endpoint { id, url, secret });
-        }
-        Merchant { id: merchant.id, endpoints }
-    }))
-    .await;
-    (authority, merchants)
-}
-
-async fn start_floor(setting: &Setting) -> (Child, String) {
-    let mut floor = Command::new(std::env::current_exe().unwrap())
-        .arg("floor")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let mut input = floor.stdin.take().unwrap();
-    input.write_all(&serde_json::to_vec(setting).unwrap()).await.unwrap();
-    drop(input);
-    let mut lines = BufReader::new(floor.stdout.take().unwrap()).lines();
-    let address = lines.next_line().await.unwrap().expect("the floor serves");
-    (floor, address)
+        of(&turns, |turn| turn.delivered)
+    }
 }

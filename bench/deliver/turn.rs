@@ -2,23 +2,14 @@
 
 use std::time::Duration;
 
-use bench_kit::figures::{median, percentile};
+use bench_kit::figures::{Percentiles, of};
 use bench_kit::process::{Processes, own_time};
 
 use crate::journal::{Journal, Waits};
 use crate::load::Asked;
-use crate::stand::{Side, Stand};
 
 /// After the last arrival: its outcome is still to be written.
 const SETTLING: Duration = Duration::from_millis(50);
-
-/// How long something took, in milliseconds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Percentiles {
-    pub(crate) p50: f64,
-    pub(crate) p95: f64,
-    pub(crate) p99: f64,
-}
 
 /// What one side did in one turn.
 #[derive(Clone, Debug)]
@@ -29,6 +20,7 @@ pub(crate) struct Turn {
     pub(crate) delivered: f64,
     /// Of what was accepted while there were requests, the part that had arrived when the last was answered.
     pub(crate) kept_up: f64,
+    /// In ms.
     pub(crate) from_due: Percentiles,
     pub(crate) from_answer: Percentiles,
     /// Processor time per delivery in µs: the side's, its database server's, and that of the load and the receivers.
@@ -39,18 +31,7 @@ pub(crate) struct Turn {
     pub(crate) written_kib: f64,
 }
 
-impl Percentiles {
-    fn of(sorted: &[f64]) -> Self {
-        Self { p50: percentile(sorted, 50), p95: percentile(sorted, 95), p99: percentile(sorted, 99) }
-    }
-}
-
 /// Lets `ask` ask, waits until everything has arrived at `fanout` endpoints, and tells what it took.
-pub(crate) async fn turn(stand: &Stand, side: Side, fanout: usize, ask: impl AsyncFnOnce() -> Asked) -> Turn {
-    turn_of(stand.processes(side), &stand.receivers.journal, fanout, ask).await
-}
-
-/// The same of any processes.
 pub(crate) async fn turn_of(
     processes: Processes,
     journal: &Journal,
@@ -70,8 +51,8 @@ pub(crate) async fn turn_of(
         accepted: asked.requests as f64 / (asked.ended - asked.begun).as_secs_f64(),
         delivered: deliveries as f64 / (last - asked.begun).as_secs_f64(),
         kept_up: arrived as f64 / deliveries as f64,
-        from_due: Percentiles::of(&from_due),
-        from_answer: Percentiles::of(&from_answer),
+        from_due: Percentiles::of(from_due),
+        from_answer: Percentiles::of(from_answer),
         cpu_us: each(taken.asked),
         database_cpu_us: each(taken.database),
         load_cpu_us: each(load),
@@ -83,9 +64,4 @@ pub(crate) async fn turn_of(
 pub(crate) fn waits(turns: &[Turn], which: impl Fn(&Turn) -> Percentiles) -> String {
     let p = |share: fn(&Percentiles) -> f64| of(turns, |turn| share(&which(turn)));
     format!("{:.2} {:.2} {:.2}", p(|p| p.p50), p(|p| p.p95), p(|p| p.p99))
-}
-
-/// One figure of a side: the median over its turns.
-pub(crate) fn of(turns: &[Turn], figure: impl Fn(&Turn) -> f64) -> f64 {
-    median(turns.iter().map(figure).collect())
 }

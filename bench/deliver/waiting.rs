@@ -9,27 +9,21 @@
 use std::time::Duration;
 
 use bench_kit::claim::{claim, store};
-use bench_kit::connection::Connection;
 use bench_kit::database::Database;
-use bench_kit::figures::median;
-use bench_kit::process::Processes;
-use rustix::process::{Pid, Signal, kill_process};
-use tests::authority::Authority;
+use bench_kit::figures::{median, of, ratio};
+use bench_kit::process::{Signal, signal};
 use tests::memory::peak_memory_mib;
 
 use crate::choice::Choice;
 use crate::dead;
-use crate::floor::Merchant;
-use crate::load::open;
 use crate::receiver::Receivers;
-use crate::stand::{MERCHANTS, Shops, path, shop};
-use crate::turn::{Turn, of, turn_of, waits};
+use crate::stand::{MERCHANTS, Shop};
+use crate::turn::waits;
 use bench_kit::goals::Bound::AtMost;
 use bench_kit::goals::Goals;
 
 /// Requests per second.
 const RATE: f64 = 200.0;
-const CONNECTIONS: usize = 64;
 /// A turn lasts so many times what it lasts in the grid: there are fewer requests in it.
 const LONGER: u32 = 2;
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -43,38 +37,32 @@ const CLAIMS: usize = 300;
 pub(crate) const SCHEDULE: (&str, &str) =
     ("AUTHORITY_RETRY_SCHEDULE", "0,5,300,1800,7200,18000,36000,50400,72000,86400");
 
-struct Shop {
-    authority: Authority,
-    receivers: Receivers,
-    paths: Vec<String>,
-}
-
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     let name = database.kind.name();
-    let quiet = Shop::open(database).await;
-    let mut burdened = Shop::open(database).await;
+    let quiet = shop(database).await;
+    let mut burdened = shop(database).await;
     eprintln!("{name}: {} deliveries wait for a dead endpoint", choice.waiting);
     let _deaf = dead::endpoint(&mut burdened.authority, choice.waiting).await;
     claims(database, &burdened, choice, goals).await;
     burdened.authority.restart().await;
     let shops = [quiet, burdened];
     for shop in &shops {
-        shop.signal(Signal::STOP);
+        signal(shop.authority.pid(), Signal::STOP);
     }
     let mut turns = [Vec::new(), Vec::new()];
     for round in 0..=choice.rounds {
         for (shop, turns) in shops.iter().zip(&mut turns) {
-            shop.signal(Signal::CONT);
-            shop.ask(database, WARM_UP).await;
+            signal(shop.authority.pid(), Signal::CONT);
+            shop.ask(RATE, WARM_UP).await;
             if round > 0 {
-                turns.push(shop.ask(database, choice.turn * LONGER).await);
+                turns.push(shop.ask(RATE, choice.turn * LONGER).await);
             }
-            shop.signal(Signal::STOP);
+            signal(shop.authority.pid(), Signal::STOP);
         }
     }
     let memory = shops.each_ref().map(|shop| peak_memory_mib(shop.authority.pid()));
     let [quiet, burdened] = &turns;
-    let ratio = median(quiet.iter().zip(burdened).map(|(q, b)| b.from_due.p95 / q.from_due.p95).collect());
+    let ratio = ratio(burdened, quiet, |turn| turn.from_due.p95);
     println!(
         "\n{name}, {RATE} requests/s, {} deliveries waiting for a dead endpoint / none:\n\
          due to arrival ms, p50 p95 p99: {} / {}; ratio of p95 {ratio:.2}; answer to arrival: {} / {}; \
@@ -97,7 +85,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
 
 async fn claims(database: &Database, burdened: &Shop, choice: &Choice, goals: &mut Goals) {
     let name = database.kind.name();
-    let mut light = Shop::open(database).await;
+    let mut light = shop(database).await;
     let _deaf = dead::endpoint(&mut light.authority, FEW).await;
     let few = store(light.authority.database_url()).await;
     let many = store(burdened.authority.database_url()).await;
@@ -107,7 +95,7 @@ async fn claims(database: &Database, burdened: &Shop, choice: &Choice, goals: &m
             took.push(claim(store, crate::floor::now_ms(), 256, PER_ENDPOINT).await.as_secs_f64() * 1e6);
         }
     }
-    let ratio = median(took[0].iter().zip(&took[1]).map(|(many, few)| many / few).collect());
+    let ratio = ratio(&took[0], &took[1], |took| *took);
     let [many_us, few_us] = took.map(median);
     println!(
         "{name}, a claim with {} / {FEW} waiting: {many_us:.0} / {few_us:.0} µs; ratio {ratio:.2}",
@@ -118,34 +106,6 @@ async fn claims(database: &Database, burdened: &Shop, choice: &Choice, goals: &m
     many.close().await;
 }
 
-impl Shop {
-    async fn open(database: &Database) -> Self {
-        let receivers = Receivers::new();
-        let (authority, merchants) =
-            shop(database, &receivers, Shops { merchants: MERCHANTS, fanout: 1, variables: &[SCHEDULE] })
-                .await;
-        Self {
-            authority,
-            receivers,
-            paths: merchants.iter().map(|merchant: &Merchant| path(merchant)).collect(),
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(self.authority.pid().try_into().unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
-    }
-
-    async fn ask(&self, database: &Database, time: Duration) -> Turn {
-        let processes = Processes { asked: self.authority.pid(), database: database.server() };
-        let address = self.authority.operator_address();
-        let key = Some(self.authority.operator_key());
-        let mut connections = Vec::new();
-        for _ in 0..CONNECTIONS {
-            connections.push(Connection::open(&address, key).await);
-        }
-        let journal = &self.receivers.journal;
-        turn_of(processes, journal, 1, async || open(connections, &self.paths, RATE, time, journal).await)
-            .await
-    }
+async fn shop(database: &Database) -> Shop {
+    Shop::open(database, &Receivers::default(), MERCHANTS, 1, &[SCHEDULE]).await
 }

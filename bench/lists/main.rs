@@ -8,15 +8,6 @@
 //! Run by `cargo xtask bench lists`. Words on the command line choose: `sqlite` or `postgres`, `orders=100000`. Not a
 //! test: it asserts only that answers are good.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
-
 mod asks;
 mod fill;
 
@@ -24,9 +15,8 @@ use std::time::Instant;
 
 use bench_kit::connection::Connection;
 use bench_kit::database::{Database, Kind};
-use bench_kit::figures::percentile;
+use bench_kit::figures::Percentiles;
 use serde_json::Value;
-use tests::authority::Authority;
 
 /// How often each page is asked for.
 const ROUNDS: usize = 20;
@@ -36,18 +26,15 @@ async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let orders =
         words.iter().find_map(|word| word.strip_prefix("orders=")?.parse().ok()).unwrap_or(1_000_000);
-    let is_chosen = |kind: &Kind| words.iter().any(|word| word == kind.name());
-    let chosen: Vec<Kind> = Kind::ALL.into_iter().filter(is_chosen).collect();
-    for kind in if chosen.is_empty() { Kind::ALL.to_vec() } else { chosen } {
+    for kind in Kind::named(&words) {
         measure(kind, orders).await;
     }
 }
 
 async fn measure(kind: Kind, orders: u64) {
     let database = Database::make(kind);
-    let url = database.url("lists").await;
-    let variables = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")];
-    let mut authority = Authority::start(&variables).await;
+    let mut authority = database.authority("lists", &[("AUTHORITY_LOG", "error")]).await;
+    let url = authority.database_url().to_owned();
     let shop = fill::shop(&authority).await;
     authority.terminate().await;
     let begun = Instant::now();
@@ -58,14 +45,12 @@ async fn measure(kind: Kind, orders: u64) {
     let mut all = Vec::new();
     println!("{:>8}  {:>8}  {:>5}  list", "p50 ms", "p95 ms", "rows");
     for path in asks::paths(&shop, orders) {
-        let (mut times, rows) = ask(&mut connection, &path).await;
-        all.append(&mut times.clone());
-        times.sort_unstable_by(f64::total_cmp);
-        let [p50, p95] = [50, 95].map(|share| percentile(&times, share));
+        let (times, rows) = ask(&mut connection, &path).await;
+        all.extend_from_slice(&times);
+        let Percentiles { p50, p95, .. } = Percentiles::of(times);
         println!("{p50:>8.1}  {p95:>8.1}  {rows:>5}  {path}");
     }
-    all.sort_unstable_by(f64::total_cmp);
-    let [p50, p95, p99] = [50, 95, 99].map(|share| percentile(&all, share));
+    let Percentiles { p50, p95, p99 } = Percentiles::of(all);
     println!("{}, all pages: p50 {p50:.1} ms, p95 {p95:.1} ms (goal 50), p99 {p99:.1} ms", kind.name());
 }
 

@@ -14,12 +14,7 @@ const TAKEN: usize = 256;
 const EACH: i64 = 16;
 
 /// Medians in µs of a claim and of a look that finds nothing due, on the larger database and on the smaller one.
-pub(crate) struct Claims {
-    pub(crate) claim: [f64; 2],
-    pub(crate) nothing_due: [f64; 2],
-}
-
-pub(crate) async fn measure(sides: &[Side; 2]) -> Claims {
+pub(crate) async fn measure(sides: &[Side; 2]) -> [(&'static str, [f64; 2]); 2] {
     let stores =
         [store(sides[0].authority.database_url()).await, store(sides[1].authority.database_url()).await];
     let (mut claims, mut looks) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
@@ -38,5 +33,5 @@ pub(crate) async fn measure(sides: &[Side; 2]) -> Claims {
     for store in stores {
         store.close().await;
     }
-    Claims { claim: claims.map(median), nothing_due: looks.map(median) }
+    [("a claim, µs", claims.map(median)), ("a claim that finds nothing due, µs", looks.map(median))]
 }

@@ -34,25 +34,9 @@ const ORIGINAL: &str = "original";
 /// Keys in one statement.
 const KEYS: u64 = 2_000;
 
-/// What is copied, each table behind those that it refers to; `$` is the original's id.
-const TABLES: [(&str, &str); 13] = [
-    ("merchants", "id = $"),
-    ("webhook_endpoints", "merchant_id = $"),
-    ("streams", "merchant_id = $"),
-    ("order_counters", "merchant_id = $"),
-    ("checkouts", "merchant_id = $"),
-    ("orders", "merchant_id = $"),
-    ("order_lines", "merchant_id = $"),
-    ("payments", "merchant_id = $"),
-    ("refunds", "merchant_id = $"),
-    ("shipments", "merchant_id = $"),
-    ("processor_reports", "merchant_id = $"),
-    ("events", "merchant_id = $"),
-    ("deliveries", "merchant_id = $"),
-];
-/// Attempts know their delivery alone.
-const ATTEMPTS: (&str, &str) =
-    ("attempts", "delivery_id IN (SELECT id FROM deliveries WHERE merchant_id = $)");
+/// What is copied, each table behind those that it refers to.
+const TABLES: &str = "merchants webhook_endpoints streams order_counters checkouts orders order_lines payments refunds \
+     shipments processor_reports events deliveries attempts";
 
 /// The original, and with it every copy.
 pub(crate) struct Shop {
@@ -100,12 +84,18 @@ pub(crate) async fn shop(authority: &mut Authority, merchants: u64) -> Shop {
 }
 
 async fn copy(bulk: &mut Bulk, url: &str, shop: &Shop) {
+    let id = &shop.id;
     let mut tables = Vec::new();
-    for (table, of) in TABLES.into_iter().chain([ATTEMPTS]) {
-        tables
-            .push(Rows::read(bulk, url, table, &of.replace('$', &format!("'{}'", shop.id)), &shop.id).await);
+    for table in TABLES.split(' ') {
+        let of = match table {
+            "merchants" => format!("id = '{id}'"),
+            // Attempts know their delivery alone.
+            "attempts" => format!("delivery_id IN (SELECT id FROM deliveries WHERE merchant_id = '{id}')"),
+            _ => format!("merchant_id = '{id}'"),
+        };
+        tables.push(Rows::read(bulk, url, table, &of, id).await);
     }
-    let key = Rows::read(bulk, url, "api_keys", &format!("merchant_id = '{}'", shop.id), &shop.id).await;
+    let key = Rows::read(bulk, url, "api_keys", &format!("merchant_id = '{id}'"), id).await;
     let indexes = bulk.drop_indexes().await;
     for rows in &tables {
         rows.copy(bulk, shop.merchants).await;

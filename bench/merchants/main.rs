@@ -12,15 +12,6 @@
 //! another binary of the authority, which makes the databases and is measured first. Not a test: it asserts only that
 //! answers are good.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
-
 mod asks;
 mod bulk;
 mod claim;
@@ -34,9 +25,9 @@ use bench_kit::database::{Database, Kind};
 use bench_kit::figures::{median, percentile};
 use bench_kit::goals::Bound::AtMost;
 use bench_kit::goals::Goals;
+use bench_kit::process::Signal;
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
-use rustix::process::Signal;
 use side::Side;
 use tests::binary::binary;
 
@@ -58,10 +49,8 @@ impl Choice {
     fn read() -> Self {
         let words: Vec<String> = std::env::args().skip(1).collect();
         let number = |name| words.iter().find_map(|word| word.strip_prefix(name)?.parse().ok());
-        let is_chosen = |kind: &Kind| words.iter().any(|word| word == kind.name());
-        let chosen: Vec<Kind> = Kind::ALL.into_iter().filter(is_chosen).collect();
         Self {
-            databases: if chosen.is_empty() { Kind::ALL.to_vec() } else { chosen },
+            databases: Kind::named(&words),
             merchants: number("merchants=").unwrap_or(1_000_000),
             few: number("few=").unwrap_or(10_000),
             rounds: number("rounds=").unwrap_or(10),
@@ -95,10 +84,7 @@ async fn measure(database: &Database, mut sides: [Side; 2], choice: &Choice, goa
         services(database, before, &mut sides, choice, &mut Goals::default()).await;
     }
     services(database, binary(), &mut sides, choice, goals).await;
-    let claims = claim::measure(&sides).await;
-    for (what, [many, few]) in
-        [("a claim, µs", claims.claim), ("a claim that finds nothing due, µs", claims.nothing_due)]
-    {
+    for (what, [many, few]) in claim::measure(&sides).await {
         println!("| {what} | {many:.0} / {few:.0} | | {:.2} |", many / few);
         goals.note(&format!("{name}: {what}"), many / few, AtMost(GOAL));
     }

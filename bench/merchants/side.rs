@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bench_kit::database::Database;
-use bench_kit::process::Processes;
-use rustix::process::{Pid, Signal, kill_process};
+use bench_kit::process::{self, Processes, Signal};
 use tests::authority::Authority;
 use tests::memory::memory_mib;
 use tokio::process::Command;
@@ -73,7 +72,6 @@ impl Side {
 
     /// Lets it go on, or holds it.
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(self.authority.pid().try_into().unwrap()).unwrap();
-        kill_process(pid, signal).unwrap();
+        process::signal(self.authority.pid(), signal);
     }
 }

@@ -47,6 +47,16 @@ impl Asks<'_> {
         let asked = self.browser.form(&path, &count, "since=2026-01-01T00:00:00Z").await;
         self.named.push(Named { name: format!("{name}: count before a recovery"), asked });
     }
+
+    /// The deliveries of both endpoints.
+    async fn deliveries(&mut self, root: &str, history: &History) {
+        for (name, endpoint) in [("good", &history.good), ("held", &history.held)] {
+            for status in STATES {
+                let path = format!("{root}/deliveries?endpoint={endpoint}&status={status}");
+                self.list(&format!("deliveries of the {name} endpoint {status}"), &path).await;
+            }
+        }
+    }
 }
 
 /// One delivery of the large merchant's with this status, and its event.
@@ -59,7 +69,7 @@ async fn delivery(authority: &Authority, endpoint: &str, status: &str) -> (Strin
 /// The console's.
 pub(crate) async fn console(browser: &mut Browser, authority: &Authority, history: &History) -> Vec<Named> {
     let mut asks = Asks { browser, named: Vec::new() };
-    let (good, held, merchant) = (&history.good, &history.held, &history.large.id);
+    let (good, merchant) = (&history.good, &history.large.id);
     let (delivery, event) = delivery(authority, good, "failed").await;
     asks.page("first page", "/console");
     for (kind, name) in [
@@ -88,14 +98,9 @@ pub(crate) async fn console(browser: &mut Browser, authority: &Authority, histor
     for status in STATES {
         asks.list(&format!("deliveries {status}"), &format!("/console/deliveries?status={status}")).await;
     }
-    for (name, endpoint) in [("good", good), ("held", held)] {
-        for status in STATES {
-            let path = format!("/console/deliveries?endpoint={endpoint}&status={status}");
-            asks.list(&format!("deliveries of the {name} endpoint {status}"), &path).await;
-        }
-    }
+    asks.deliveries("/console", history).await;
     asks.endpoint("endpoint", "/console", good).await;
-    asks.endpoint("endpoint held back", "/console", held).await;
+    asks.endpoint("endpoint held back", "/console", &history.held).await;
     asks.list("alerts", "/console/alerts").await;
     asks.page("alerts, closed", "/console/alerts?status=closed");
     asks.list("audit log", "/console/audit-log").await;
@@ -116,12 +121,7 @@ pub(crate) async fn portal(browser: &mut Browser, authority: &Authority, history
     asks.page("endpoints", "/portal/endpoints");
     asks.endpoint("endpoint", "/portal", &history.good).await;
     asks.endpoint("endpoint held back", "/portal", &history.held).await;
-    for (name, endpoint) in [("good", &history.good), ("held", &history.held)] {
-        for status in STATES {
-            let path = format!("/portal/deliveries?endpoint={endpoint}&status={status}");
-            asks.list(&format!("deliveries of the {name} endpoint {status}"), &path).await;
-        }
-    }
+    asks.deliveries("/portal", history).await;
     asks.page("delivery", format!("/portal/deliveries/{delivery}"));
     for kind in ["", "order.created", "order.cancelled", "refund.failed"] {
         asks.list(&format!("events {kind}"), &format!("/portal/events?type={kind}")).await;

@@ -37,13 +37,9 @@ struct Work {
 impl Load {
     pub(crate) async fn open(authority: &Authority, history: &History) -> Self {
         let mut clients = Vec::new();
-        for _ in 0..CLIENTS {
-            clients.push(Client {
-                merchant: Connection::open(&authority.merchant_address(), Some(&history.large.key)).await,
-                operator: Connection::open(&authority.operator_address(), Some(authority.operator_key()))
-                    .await,
-                events: String::new(),
-            });
+        for operator in Connection::of_operator(authority, CLIENTS).await {
+            let merchant = Connection::open(&authority.merchant_address(), Some(&history.large.key)).await;
+            clients.push(Client { merchant, operator, events: String::new() });
         }
         let checkouts =
             history.others.iter().map(|other| format!("/v1/operator{}", other.platform_path("checkouts")));

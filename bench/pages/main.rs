@@ -9,15 +9,6 @@
 //! `rounds=2`, and `only="first page"`, the pages whose names have these words, so that few rounds ask for each of
 //! them often. Not a test: it asserts only that answers are good.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
-
 mod asks;
 mod browser;
 mod fill;
@@ -31,7 +22,6 @@ use bench_kit::database::{Database, Kind};
 use bench_kit::figures::{median, percentile};
 use browser::Browser;
 use load::Load;
-use tests::authority::Authority;
 
 /// How often each page is asked for without other load.
 const TIMES: usize = 20;
@@ -51,10 +41,8 @@ async fn main() {
     let number = |name| words.iter().find_map(|word| word.strip_prefix(name)?.parse().ok());
     let events = number("events=").unwrap_or(1_000_000);
     let rounds = number("rounds=").unwrap_or(30);
-    let is_chosen = |kind: &Kind| words.iter().any(|word| word == kind.name());
     let only = words.iter().find_map(|word| word.strip_prefix("only=")).unwrap_or_default();
-    let chosen: Vec<Kind> = Kind::ALL.into_iter().filter(is_chosen).collect();
-    for kind in if chosen.is_empty() { Kind::ALL.to_vec() } else { chosen } {
+    for kind in Kind::named(&words) {
         measure(kind, events, rounds, only).await;
     }
 }
@@ -90,9 +78,7 @@ impl Site {
 
 async fn measure(kind: Kind, events: u64, rounds: u64, only: &str) {
     let database = Database::make(kind);
-    let url = database.url("pages").await;
-    let variables = [("AUTHORITY_DATABASE_URL", url.as_str()), ("AUTHORITY_LOG", "error")];
-    let mut authority = Authority::start(&variables).await;
+    let mut authority = database.authority("pages", &[("AUTHORITY_LOG", "error")]).await;
     let begun = Instant::now();
     let history = fill::history(&mut authority, events).await;
     println!("\n{}: {events} events, made in {:.0} s\n", kind.name(), begun.elapsed().as_secs_f64());
@@ -152,10 +138,6 @@ fn p95(times: &mut [f64]) -> f64 {
     percentile(times, 95)
 }
 
-fn word(reached: bool) -> &'static str {
-    if reached { "reached" } else { "MISSED" }
-}
-
 fn told(database: &str, sites: &mut [Site], api: &[ApiRound]) {
     println!(
         "| {database}: page | alone ms, p50; p95 | beside the API under load | KiB |\n|---|---:|---:|---:|"
@@ -183,16 +165,17 @@ fn told(database: &str, sites: &mut [Site], api: &[ApiRound]) {
     let ratio = median(api.iter().map(|round| round.read / round.alone).collect());
     let [read, alone] = [|round: &ApiRound| round.read, |round: &ApiRound| round.alone]
         .map(|of| median(api.iter().map(of).collect()));
-    println!(
-        "\n{database}, all pages beside the API, p95: {all:.1} ms (at most {GOAL_MS}) {}",
-        word(all <= GOAL_MS)
-    );
-    println!(
-        "{database}, largest page: {largest} bytes (at most {GOAL_BYTES}) {}",
-        word(largest <= GOAL_BYTES)
-    );
-    println!(
-        "{database}, the API's p95 with a reader : without: {ratio:.2} ({read:.1} / {alone:.1} ms; at most {GOAL_RATIO}) {}",
-        word(ratio <= GOAL_RATIO)
-    );
+    println!();
+    for (what, reached) in [
+        (format!("all pages beside the API, p95: {all:.1} ms (at most {GOAL_MS})"), all <= GOAL_MS),
+        (format!("largest page: {largest} bytes (at most {GOAL_BYTES})"), largest <= GOAL_BYTES),
+        (
+            format!(
+                "the API's p95 with a reader : without: {ratio:.2} ({read:.1} / {alone:.1} ms; at most {GOAL_RATIO})"
+            ),
+            ratio <= GOAL_RATIO,
+        ),
+    ] {
+        println!("{database}, {what} {}", if reached { "reached" } else { "MISSED" });
+    }
 }

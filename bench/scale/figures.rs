@@ -1,6 +1,7 @@
 //! From what was seen in rounds to the lines of the tables, and to what stands beside a goal.
 
-use bench_kit::figures::median;
+use bench_kit::figures::of;
+use bench_kit::goals::Bound;
 use tests::database_proxy::Trips;
 
 use crate::load::Seen;
@@ -13,16 +14,6 @@ pub(crate) type Rounds = Vec<Seen>;
 pub(crate) const HEAD: &str = "
 | build | work | events go to | instances | clients | RTT ms | accepted/s | p50 p95 p99 ms | 503 % | round trips: mean, most | delivered/s | delivered : accepted | service CPU s per 1,000 (database) |
 |---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|";
-
-/// The median of a figure.
-pub(crate) fn of(rounds: &Rounds, figure: impl Fn(&Seen) -> f64) -> f64 {
-    median(rounds.iter().map(figure).collect())
-}
-
-/// The median of the ratios within each round.
-pub(crate) fn ratio(rounds: &Rounds, to: &Rounds, figure: impl Fn(&Seen) -> f64) -> f64 {
-    median(rounds.iter().zip(to).map(|(one, other)| figure(one) / figure(other)).collect())
-}
 
 pub(crate) fn accepted(seen: &Seen) -> f64 {
     seen.accepted
@@ -45,9 +36,9 @@ pub(crate) fn line(plan: &Plan, work: Work, clients: usize, rounds: &Rounds) -> 
         plan.listeners.name(),
         plan.instances,
         figure(accepted),
-        figure(|seen| seen.p50_ms),
-        figure(|seen| seen.p95_ms),
-        figure(|seen| seen.p99_ms),
+        figure(|seen| seen.took.p50),
+        figure(|seen| seen.took.p95),
+        figure(|seen| seen.took.p99),
         figure(|seen| seen.refused * 1e2),
         figure(|seen| seen.delivered),
         figure(|seen| seen.delivered / seen.accepted),
@@ -67,20 +58,10 @@ pub(crate) fn explain(build: &str, trips: &Trips) {
 #[derive(Debug, Default)]
 pub(crate) struct Goals(Vec<String>);
 
-/// A goal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Bound {
-    AtLeast(f64),
-    AtMost(f64),
-}
-
 impl Goals {
     /// Notes a figure of a build beside its goal.
     pub(crate) fn note(&mut self, build: &str, what: &str, seen: f64, bound: Bound) {
-        let (sign, goal, reached) = match bound {
-            Bound::AtLeast(goal) => ("≥", goal, seen >= goal),
-            Bound::AtMost(goal) => ("≤", goal, seen <= goal),
-        };
+        let (sign, goal, reached) = bound.judge(seen);
         let verdict = if reached { "reached" } else { "**missed**" };
         self.0.push(format!("| {what} | {sign} {goal} | {build} | {seen:.2} | {verdict} |"));
     }

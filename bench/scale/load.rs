@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use bench_kit::figures::percentile;
+use bench_kit::figures::Percentiles;
 use futures_util::future::join_all;
 use tests::database_proxy::Trips;
 
@@ -35,9 +35,8 @@ pub(crate) struct Seen {
     pub(crate) accepted: f64,
     /// Units that ended with 503, in parts of all.
     pub(crate) refused: f64,
-    pub(crate) p50_ms: f64,
-    pub(crate) p95_ms: f64,
-    pub(crate) p99_ms: f64,
+    /// How long those that were not refused took, in ms.
+    pub(crate) took: Percentiles,
     /// Per second.
     pub(crate) delivered: f64,
     /// Processor seconds of the service per 1,000 accepted.
@@ -89,15 +88,11 @@ pub(crate) async fn drive(stand: &Stand, stock: &Stock, work: Work, clients: usi
     let (units, (seconds, delivered, service, database, trips)) = tokio::join!(join_all(working), looking);
     let inside = units.into_iter().flatten().filter(|unit| unit.ended >= begin && unit.ended < end);
     let (refused, done): (Vec<Unit>, Vec<Unit>) = inside.partition(|unit| unit.refused);
-    let mut took: Vec<f64> = done.iter().map(|unit| unit.took.as_secs_f64() * 1e3).collect();
-    took.sort_unstable_by(f64::total_cmp);
     let count = done.len() as f64;
     Seen {
         accepted: count / seconds,
         refused: refused.len() as f64 / (count + refused.len() as f64),
-        p50_ms: percentile(&took, 50),
-        p95_ms: percentile(&took, 95),
-        p99_ms: percentile(&took, 99),
+        took: Percentiles::of(done.iter().map(|unit| unit.took.as_secs_f64() * 1e3).collect()),
         delivered,
         service_s: service / count * 1e3,
         database_s: database / count * 1e3,

@@ -15,15 +15,6 @@
 //! seen from outside only: over HTTP, and by what it sends to the database. Not a test: it asserts only that answers
 //! are good or 503.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
-
 mod choice;
 mod figures;
 mod load;

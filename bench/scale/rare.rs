@@ -2,24 +2,23 @@
 //! beside clients that open checkouts. A request that takes every turn waits for the slowest shard, and all behind it.
 
 use std::cell::Cell;
-use std::time::Duration;
 
 use bench_kit::database::Database;
+use bench_kit::figures::ratio;
 use http::Method;
 use serde_json::json;
 use tests::merchant::text;
 
 use crate::choice::Choice;
-use crate::figures::Bound::{AtLeast, AtMost};
-use crate::figures::{Goals, HEAD, accepted, ratio};
+use crate::figures::{Goals, HEAD, accepted};
 use crate::load::drive;
 use crate::rows::{Side, plan, print};
-use crate::stand::{Client, Listeners};
+use crate::stand::{Client, FAR, Listeners};
 use crate::work::{Undone, Work, ask};
+use bench_kit::goals::Bound::{AtLeast, AtMost};
 
 const INSTANCES: usize = 2;
 const CLIENTS: usize = 64;
-const FAR: Duration = Duration::from_millis(2);
 
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     println!("{HEAD}");
@@ -52,7 +51,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
         println!("{}: {:.1} merchants made and managed per second", build.name, done.get() as f64 / seconds);
         let what = "checkouts beside the making of merchants and keys : alone, accepted";
         goals.note(build.name, what, ratio(&beside, &alone, accepted), AtLeast(0.9));
-        goals.note(build.name, "… p95", ratio(&beside, &alone, |seen| seen.p95_ms), AtMost(1.5));
+        goals.note(build.name, "… p95", ratio(&beside, &alone, |seen| seen.took.p95), AtMost(1.5));
     }
 }
 

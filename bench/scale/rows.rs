@@ -4,13 +4,14 @@
 use std::time::Duration;
 
 use bench_kit::database::Database;
+use bench_kit::figures::{of, ratio};
 
 use crate::choice::Choice;
-use crate::figures::Bound::{AtLeast, AtMost};
-use crate::figures::{Goals, HEAD, Rounds, accepted, explain, line, of, ratio};
+use crate::figures::{Goals, HEAD, Rounds, accepted, explain, line};
 use crate::load::{Seen, drive};
-use crate::stand::{Build, Listeners, Plan, Stand};
+use crate::stand::{Build, FAR, Listeners, Plan, Stand};
 use crate::work::{Stock, Work};
+use bench_kit::goals::Bound::{AtLeast, AtMost};
 
 /// Paid orders of each merchant, of which refunds are asked.
 const REFUNDABLE: usize = 4;
@@ -18,8 +19,6 @@ const REFUNDABLE: usize = 4;
 const EACH: usize = 64;
 /// Clients in all, where instances share them.
 const SHARED: usize = 16;
-/// The distance of a managed database.
-const FAR: Duration = Duration::from_millis(2);
 
 /// A stand, and how many clients ask it.
 pub(crate) struct Side {
@@ -72,7 +71,7 @@ pub(crate) async fn paid(database: &Database, choice: &Choice, goals: &mut Goals
         sides.push(Side::start(database, plan(build, 1, Some(FAR), Listeners::None), EACH).await);
     }
     let all = ask(&sides, Work::PaidOrder, choice).await;
-    goals.note("this", "2: paid orders, p50 ms", of(&all[0], |seen| seen.p50_ms), AtMost(120.0));
+    goals.note("this", "2: paid orders, p50 ms", of(&all[0], |seen| seen.took.p50), AtMost(120.0));
     if let [this, against] = all.as_slice() {
         let times = ratio(this, against, accepted);
         goals.note("this : against", "2: paid orders, 64 clients, one instance", times, AtLeast(8.0));
@@ -129,7 +128,7 @@ async fn compare(
     choice: &Choice,
     goals: &mut Goals,
     what: &str,
-    bound: crate::figures::Bound,
+    bound: bench_kit::goals::Bound,
 ) -> Vec<Rounds> {
     let all = ask(sides, work, choice).await;
     goals.note(sides[0].stand.plan.build.name, what, ratio(&all[1], &all[0], accepted), bound);

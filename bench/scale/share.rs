@@ -3,22 +3,21 @@
 //!
 //! Where the database does not tell shards, the pairs are told by themselves: the slowest of them beside the quickest.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bench_kit::database::Database;
-use bench_kit::figures::{median, percentile};
+use bench_kit::figures::{Percentiles, median};
 use serde_json::json;
 use tests::merchant::Merchant;
 use tests::partners::{connect, share};
 
 use crate::choice::Choice;
-use crate::figures::Bound::AtMost;
 use crate::figures::Goals;
 use crate::rows::plan;
 use crate::shards;
-use crate::stand::{Listeners, Stand};
+use crate::stand::{FAR, Listeners, Stand};
+use bench_kit::goals::Bound::AtMost;
 
-const FAR: Duration = Duration::from_millis(2);
 /// Pairs of each kind, at most.
 const PAIRS: usize = 16;
 /// Orders that each pair shares.
@@ -66,9 +65,8 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
         if let [inside, across] = medians.as_slice() {
             goals.note(build.name, what, across / inside, AtMost(2.0));
         } else {
-            let mut by_pair: Vec<f64> = pairs.iter().map(|pair| median(pair.shared.clone())).collect();
-            by_pair.sort_unstable_by(f64::total_cmp);
-            let spread = percentile(&by_pair, 100) / percentile(&by_pair, 0);
+            let by_pair = || pairs.iter().map(|pair| median(pair.shared.clone()));
+            let spread = by_pair().fold(f64::NAN, f64::max) / by_pair().fold(f64::NAN, f64::min);
             goals.note(build.name, "8: a share, slowest pair : quickest (no shards)", spread, AtMost(2.0));
         }
     }
@@ -77,15 +75,13 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
 /// Prints a line; the median of a share.
 fn tell(build: &str, name: &str, pairs: &[&Pair<'_>]) -> f64 {
     let all = |times: for<'a> fn(&'a Pair<'_>) -> &'a Vec<f64>| {
-        let mut all: Vec<f64> = pairs.iter().flat_map(|pair| times(pair)).copied().collect();
-        all.sort_unstable_by(f64::total_cmp);
-        [percentile(&all, 50), percentile(&all, 95)]
+        Percentiles::of(pairs.iter().flat_map(|pair| times(pair)).copied().collect())
     };
     let [shared, changed, alone] =
         [all(|pair| &pair.shared), all(|pair| &pair.changed), all(|pair| &pair.changed_alone)];
-    let figures = [shared, changed, alone].map(|[p50, p95]| format!("{p50:.1} {p95:.1}"));
+    let figures = [shared, changed, alone].map(|took| format!("{:.1} {:.1}", took.p50, took.p95));
     println!("| {build} | {name} | {} | {} |", pairs.len(), figures.join(" | "));
-    shared[0]
+    shared.p50
 }
 
 /// Connects merchants: of each kind as many pairs as there are, up to a bound.

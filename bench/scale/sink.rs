@@ -1,20 +1,18 @@
 //! Row 6: whether the platform's own endpoint keeps up with what is accepted. Every round has a stand of its own, since
 //! a sink that does not keep up leaves a backlog to the next.
 
-use std::time::Duration;
-
 use bench_kit::database::Database;
+use bench_kit::figures::of;
 
 use crate::choice::Choice;
-use crate::figures::Bound::AtLeast;
-use crate::figures::{Goals, HEAD, of};
+use crate::figures::{Goals, HEAD};
 use crate::load::{Window, drive};
 use crate::rows::{Side, plan, print};
-use crate::stand::Listeners;
+use crate::stand::{FAR, Listeners};
 use crate::work::Work;
+use bench_kit::goals::Bound::AtLeast;
 
 const CLIENTS: usize = 64;
-const FAR: Duration = Duration::from_millis(2);
 
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     println!("{HEAD}");

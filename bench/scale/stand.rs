@@ -16,6 +16,9 @@ use tests::merchant::Merchant;
 use crate::MERCHANTS;
 use crate::receiver::Receivers;
 
+/// The distance of a managed database.
+pub(crate) const FAR: Duration = Duration::from_millis(2);
+
 /// A build of the authority.
 #[derive(Clone, Debug)]
 pub(crate) struct Build {

@@ -12,17 +12,16 @@ use std::time::{Duration, Instant};
 
 use bench_kit::database::Database;
 use bench_kit::figures::percentile;
+use bench_kit::process::{Signal, signal};
 use futures_util::future::join_all;
-use rustix::process::{Pid, Signal, kill_process};
 
 use crate::choice::Choice;
-use crate::figures::Bound::AtMost;
 use crate::figures::Goals;
 use crate::rows::plan;
-use crate::stand::{Client, Listeners, Stand};
+use crate::stand::{Client, FAR, Listeners, Stand};
 use crate::work::{Stock, Work};
+use bench_kit::goals::Bound::AtMost;
 
-const FAR: Duration = Duration::from_millis(2);
 /// Clients of the instance that stops.
 const CLIENTS: usize = 16;
 /// Before it stops.
@@ -56,12 +55,8 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     );
     println!("|---|---|{}", "---:|".repeat(8));
     for build in &choice.builds {
-        for what in [What::Connection, What::Process] {
+        for (what, name) in [(What::Connection, "a connection"), (What::Process, "the process")] {
             let stand = Stand::start(database, plan(build, 2, Some(FAR), Listeners::None)).await;
-            let name = match what {
-                What::Connection => "a connection",
-                What::Process => "the process",
-            };
             tell(build.name, name, &stop(&stand, what).await, goals);
         }
     }
@@ -107,13 +102,13 @@ async fn stop(stand: &Stand, what: What) -> Outcome {
     let happening = async {
         tokio::time::sleep(BEFORE).await;
         let held = stand.proxies[0].hold_in_transaction(TRIPS).await;
-        let pid = Pid::from_raw(stand.instances[0].pid().try_into().unwrap()).unwrap();
+        let pid = stand.instances[0].pid();
         if what == What::Process {
-            kill_process(pid, Signal::STOP).unwrap();
+            signal(pid, Signal::STOP);
         }
         let stopped = Instant::now();
         tokio::time::sleep(STOPPED).await;
-        kill_process(pid, Signal::CONT).unwrap();
+        signal(pid, Signal::CONT);
         drop(held);
         ending.send_replace(true);
         (stopped, Instant::now())

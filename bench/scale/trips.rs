@@ -4,18 +4,17 @@
 //! The statements are prepared before: a part of the work is done unwatched. What the background does meanwhile is
 //! counted too, and told apart by the tables that a transaction wrote.
 
-use std::time::Duration;
-
 use bench_kit::database::Database;
 use futures_util::future::join_all;
 use tests::database_proxy::Trips;
 
 use crate::MERCHANTS;
 use crate::choice::Choice;
-use crate::figures::Bound::AtMost;
 use crate::figures::{Goals, explain};
-use crate::stand::{Build, Client, Listeners, Plan, Stand};
+use crate::rows::plan;
+use crate::stand::{Build, Client, FAR, Listeners, Stand};
 use crate::work::{Stock, Work};
+use bench_kit::goals::Bound::AtMost;
 
 /// Jobs at a time: one of each client.
 const CLIENTS: usize = 64;
@@ -23,7 +22,6 @@ const CLIENTS: usize = 64;
 const WATCHED: usize = 12;
 /// The same before it is watched.
 const BEFORE: usize = 4;
-const ROUND_TRIP: Duration = Duration::from_millis(2);
 
 const WORKS: [Work; 9] = [
     Work::Checkout,
@@ -43,7 +41,7 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
     );
     println!("|---|---|---:|---:|---:|");
     for build in &choice.builds {
-        let stand = Stand::start(database, plan(build, Listeners::None)).await;
+        let stand = Stand::start(database, plan(build, 1, Some(FAR), Listeners::None)).await;
         let stock = Stock::of(&stand);
         for work in WORKS {
             let trips = count(&stand, &stock, work).await;
@@ -51,10 +49,6 @@ pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Go
         }
         settle(database, build, choice, goals).await;
     }
-}
-
-fn plan(build: &Build, listeners: Listeners) -> Plan {
-    Plan { build: build.clone(), instances: 1, round_trip: Some(ROUND_TRIP), listeners }
 }
 
 async fn count(stand: &Stand, stock: &Stock, work: Work) -> Trips {
@@ -71,7 +65,7 @@ async fn count(stand: &Stand, stock: &Stock, work: Work) -> Trips {
 /// Deliveries: what hands them over, claims them and writes their outcomes. The receivers keep their answers back until
 /// the events are made, so that what follows has nothing to do but that.
 async fn settle(database: &Database, build: &Build, choice: &Choice, goals: &mut Goals) {
-    let stand = Stand::start(database, plan(build, Listeners::Each)).await;
+    let stand = Stand::start(database, plan(build, 1, Some(FAR), Listeners::Each)).await;
     let stock = Stock::of(&stand);
     let mut clients = stand.clients(CLIENTS).await;
     let trips = watched(async |times| {

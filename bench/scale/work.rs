@@ -30,7 +30,7 @@ pub(crate) enum Work {
     Shipment,
     /// The merchant notes something on a paid order.
     Fulfilment,
-    /// Any of those above, in turn.
+    /// [`MIXED`], in turn.
     Mixed,
 }
 
@@ -50,6 +50,8 @@ impl Work {
         }
     }
 }
+
+const MIXED: [Work; 5] = [Work::Checkout, Work::PaidOrder, Work::Ingest, Work::Refund, Work::Fulfilment];
 
 /// The authority answered 503, or there is nothing left to do it with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,13 +140,7 @@ impl Stock {
             Work::Mixed => {
                 let turn = self.counters.borrow().mixed;
                 self.counters.borrow_mut().mixed += 1;
-                match turn % 5 {
-                    0 => self.checkout(client, self.next_merchant()).await.map(drop),
-                    1 => self.paid_order(client, self.next_merchant()).await,
-                    2 => self.ingest(client, self.next_merchant()).await,
-                    3 => self.refund(client, place).await,
-                    _ => self.note(client, place).await,
-                }
+                Box::pin(self.once(MIXED[turn % MIXED.len()], client, place)).await
             }
         }
     }

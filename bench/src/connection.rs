@@ -1,10 +1,12 @@
 //! One HTTP connection of the load: it stays, and has one request in flight.
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
+use tests::authority::Authority;
 use tokio::net::TcpStream;
 
 /// One connection that stays.
@@ -20,6 +22,12 @@ impl Connection {
     pub async fn open(address: &str, key: Option<&str>) -> Self {
         let line = |key| (header::AUTHORIZATION, bearer(key));
         Self::bringing(address, key.map(line).into_iter().collect()).await
+    }
+
+    /// Connects to the operator API of an authority, so many times.
+    pub async fn of_operator(authority: &Authority, count: usize) -> Vec<Self> {
+        let (address, key) = (authority.operator_address(), Some(authority.operator_key()));
+        join_all((0..count).map(|_| Self::open(&address, key))).await
     }
 
     /// Every request from now on brings `key`.

@@ -3,6 +3,7 @@
 use postgres_cluster::{Cluster, Durability};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use tempfile::TempDir;
+use tests::authority::Authority;
 
 /// Which database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,14 @@ pub enum Kind {
 impl Kind {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+
+    /// Those that are among the words of a command line; both when none is.
+    #[must_use]
+    pub fn named(words: &[String]) -> Vec<Self> {
+        let is_named = |kind: &Self| words.iter().any(|word| word == kind.name());
+        let named: Vec<Self> = Self::ALL.into_iter().filter(is_named).collect();
+        if named.is_empty() { Self::ALL.to_vec() } else { named }
+    }
 
     /// As it is written in tables and on command lines.
     #[must_use]
@@ -50,6 +59,12 @@ impl Database {
             Some(cluster) => cluster.database().await,
             None => format!("sqlite://{}", self.folder.path().join(name).display()),
         }
+    }
+
+    /// An authority on a new, empty database, with these variables besides.
+    pub async fn authority(&self, name: &str, variables: &[(&str, &str)]) -> Authority {
+        let url = self.url(name).await;
+        Authority::start(&[&[("AUTHORITY_DATABASE_URL", url.as_str())], variables].concat()).await
     }
 
     /// The database server's process.

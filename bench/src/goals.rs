@@ -11,6 +11,17 @@ pub enum Bound {
     AtMost(f64),
 }
 
+impl Bound {
+    /// Its sign, itself, and whether a figure keeps it.
+    #[must_use]
+    pub fn judge(self, figure: f64) -> (&'static str, f64, bool) {
+        match self {
+            Self::AtLeast(bound) => ("≥", bound, figure >= bound),
+            Self::AtMost(bound) => ("≤", bound, figure <= bound),
+        }
+    }
+}
+
 /// Figures that have a goal.
 #[derive(Debug, Default)]
 pub struct Goals(Vec<(String, f64, Bound)>);
@@ -29,10 +40,7 @@ impl fmt::Display for Goals {
         }
         writeln!(f, "\n| goal | bound | figure | |\n|---|---:|---:|---|")?;
         for (what, figure, bound) in &self.0 {
-            let (sign, bound, reached) = match bound {
-                Bound::AtLeast(bound) => ("≥", bound, figure >= bound),
-                Bound::AtMost(bound) => ("≤", bound, figure <= bound),
-            };
+            let (sign, bound, reached) = bound.judge(*figure);
             writeln!(
                 f,
                 "| {what} | {sign} {bound} | {figure:.2} | {} |",

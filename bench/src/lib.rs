@@ -1,15 +1,6 @@
-//! What the benchmarks share: a place for databases, a connection that asks, a claim in the store, copies of a
-//! record, what processes took of the machine, how many measurements become one figure, and what was aimed at beside
+//! What the benchmarks share: a place for databases, a connection that asks, receivers, a claim in the store, copies of
+//! a record, what processes took of the machine, how many measurements become one figure, and what was aimed at beside
 //! what came out.
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::disallowed_methods,
-    reason = "a benchmark reads the clock and fails loudly"
-)]
 
 pub mod claim;
 pub mod connection;
@@ -18,6 +9,7 @@ pub mod database;
 pub mod figures;
 pub mod goals;
 pub mod process;
+pub mod receivers;
 
 // The authority's, so that no side is ahead by its allocator.
 #[global_allocator]

@@ -2,7 +2,13 @@
 
 use std::fs;
 use std::ops::Sub;
+use std::process::Stdio;
 use std::time::Duration;
+
+pub use rustix::process::Signal;
+use rustix::process::{Pid, kill_process};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, Command};
 
 /// The kernel counts processor time in hundredths of a second, whatever its own clock does.
 const TICK: Duration = Duration::from_millis(10);
@@ -72,6 +78,28 @@ pub fn own_time(pid: u32) -> Duration {
 #[must_use]
 pub fn open_handles(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
+}
+
+/// Starts this program once more, as the floor with these arguments and this input; with its address, which it prints
+/// when it serves.
+pub async fn start_floor(arguments: &[&str], input: &[u8]) -> (Child, String) {
+    let mut floor = Command::new(std::env::current_exe().unwrap())
+        .arg("floor")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    floor.stdin.take().unwrap().write_all(input).await.unwrap();
+    let mut lines = BufReader::new(floor.stdout.take().unwrap()).lines();
+    let address = lines.next_line().await.unwrap().expect("the floor serves");
+    (floor, address)
+}
+
+/// Holds a process, or lets it go on.
+pub fn signal(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal).unwrap();
 }
 
 /// 0 when the process is gone.

@@ -8,8 +8,6 @@
 //! repeats and breaks off; and so does `authority mcp`, which the public client of that protocol speaks to
 //! (`tests/mcp`).
 
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::workspace::Workspace;
@@ -34,18 +32,13 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         "generated/merchant.ts",
     ]))?;
     process::run(npm::tool(&folder, "tsc").args(["--project", "tsconfig.json"]))?;
-    programs::build(workspace, &["--bin", "authority"])?;
+    let authority = programs::authority(workspace)?;
     let [client, mcp] = ["tests/client", "tests/mcp"].map(|folder| workspace.root().join(folder));
     npm::install(&client)?;
     npm::install(&mcp)?;
     for folder in [&folder, &client, &mcp] {
-        process::run(
-            Command::new("node")
-                .current_dir(folder)
-                .args(["--test", "--test-reporter", "spec"])
-                .args(consumer::test_files(folder)?)
-                .env("AUTHORITY_BINARY", workspace.target().join("debug/authority")),
-        )?;
+        let mut tests = npm::tests(folder);
+        process::run(tests.args(consumer::test_files(folder)?).env("AUTHORITY_BINARY", &authority))?;
     }
     Ok(())
 }

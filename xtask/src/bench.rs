@@ -113,5 +113,5 @@ pub(crate) fn deliver(workspace: &Workspace, words: &[String]) -> Result<()> {
 
 fn program(workspace: &Workspace, name: &str, words: &[String]) -> Result<()> {
     let arguments = ["run", "--release", "--package", "bench", "--bin", name, "--"];
-    process::run(process::cargo().current_dir(workspace.root()).args(arguments).args(words))
+    process::run(process::cargo_in(workspace).args(arguments).args(words))
 }

@@ -9,12 +9,7 @@ use crate::{package, prerequisites, process, worker};
 pub(crate) fn everything(workspace: &Workspace) -> Result<()> {
     prerequisites::node()?;
     web_parts(workspace)?;
-    process::run(process::cargo().current_dir(workspace.root()).args([
-        "build",
-        "--release",
-        "--package",
-        "authority",
-    ]))
+    process::run(process::cargo_in(workspace).args(["build", "--release", "--package", "authority"]))
 }
 
 /// Builds what runs outside the authority: the npm package and the Worker.

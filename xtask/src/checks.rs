@@ -171,5 +171,5 @@ fn lint_for_wasm(workspace: &Workspace) -> Result<()> {
 }
 
 fn cargo(workspace: &Workspace, arguments: &[&str]) -> Result<()> {
-    process::run(process::cargo().current_dir(workspace.root()).args(arguments))
+    process::run(process::cargo_in(workspace).args(arguments))
 }

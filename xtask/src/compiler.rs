@@ -35,9 +35,8 @@ const WITHOUT_PROGRAMS: &str = "bench";
 /// the workspace is not reused.
 pub(crate) fn cargo(workspace: &Workspace) -> Result<Command> {
     prerequisites::checkers()?;
-    let mut cargo = process::cargo();
+    let mut cargo = process::cargo_in(workspace);
     cargo
-        .current_dir(workspace.root())
         .env("RUSTC_WORKSPACE_WRAPPER", env::current_exe()?)
         .env(SYSROOT, prerequisites::sysroot()?)
         .env("CLIPPY_ARGS", "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");

@@ -7,7 +7,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
@@ -38,11 +37,9 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let counted = hardening::counted_module(workspace)?;
     for folder in &folders {
         process::run(
-            Command::new("node")
-                .current_dir(folder)
+            npm::tests(folder)
                 .env("DELIVERIES", &deliveries)
                 .env("COUNTED_MODULE", &counted)
-                .args(["--test", "--test-reporter", "spec"])
                 .args(test_files(folder)?),
         )?;
     }
@@ -55,10 +52,9 @@ pub(crate) fn test_differential(workspace: &Workspace, count: u64, seed: u64) ->
     let consumer = package.join("test");
     install(workspace, &package, &consumer)?;
     process::run(
-        Command::new("node")
-            .current_dir(&consumer)
+        npm::tests(&consumer)
             .env("DELIVERIES", hardening::deliveries(workspace, count, seed)?)
-            .args(["--test", "--test-reporter", "spec", "differential.test.mjs"]),
+            .arg("differential.test.mjs"),
     )
 }
 

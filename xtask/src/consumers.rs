@@ -4,8 +4,6 @@
 //! `apps/` from the tarball and nothing else is, and a test per kind of consumer has it judge the shared vectors. What
 //! linters say of the tarball, and what is in it, is tested there too.
 
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::workspace::Workspace;
@@ -18,11 +16,10 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     npm::install(&consumers)?;
     let tarball = consumer::install(workspace, &package, &consumers.join("apps"))?;
     process::run(
-        Command::new("node")
-            .current_dir(&consumers)
+        npm::tests(&consumers)
             .env("VERIFY_WASM_TARBALL", tarball)
             // One after the other: bundlers use every core there is by themselves.
-            .args(["--test", "--test-concurrency", "1", "--test-reporter", "spec"])
+            .args(["--test-concurrency", "1"])
             .args(consumer::test_files(&consumers)?),
     )
 }

@@ -13,12 +13,12 @@ use crate::{codegen, process, programs};
 
 /// Builds the authority, has it do business and writes down what it says.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    programs::build(workspace, &["--bin", "authority"])?;
+    let authority = programs::authority(workspace)?;
     process::run(
         Command::new("node")
             .current_dir(workspace.root().join("tests/openapi"))
             .arg("examples.mjs")
-            .env("AUTHORITY_BINARY", workspace.target().join("debug/authority")),
+            .env("AUTHORITY_BINARY", authority),
     )?;
     codegen::run(workspace, false)
 }

@@ -4,8 +4,6 @@
 //! in the folder above. Next.js is built there as well. Whether the frameworks' own types agree with the adapters' is
 //! asked first.
 
-use std::process::Command;
-
 use anyhow::Result;
 
 use crate::workspace::Workspace;
@@ -18,10 +16,5 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     npm::install(&frameworks)?;
     consumer::install(workspace, &package, &package.join("test"))?;
     process::run(npm::tool(&package, "tsc").args(["--project", "test/frameworks/types/tsconfig.json"]))?;
-    process::run(
-        Command::new("node")
-            .current_dir(&frameworks)
-            .args(["--test", "--test-reporter", "spec"])
-            .args(consumer::test_files(&frameworks)?),
-    )
+    process::run(npm::tests(&frameworks).args(consumer::test_files(&frameworks)?))
 }

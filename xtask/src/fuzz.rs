@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
 use crate::workspace::Workspace;
-use crate::{prerequisites, process};
+use crate::{package, prerequisites, process};
 
 const PACKAGE: &str = "verify-hardening";
 
@@ -91,10 +91,12 @@ fn fuzz(workspace: &Workspace, binaries: &Path, target: &Target, length: Length)
         Length::Minutes(_) => (found.join("corpus"), found.join("log")),
         Length::Inputs(_) => (found.join("smoke"), found.join("smoke.log")),
     };
-    if matches!(length, Length::Inputs(_)) && corpus.exists() {
-        fs::remove_dir_all(&corpus).with_context(|| format!("{} cannot be emptied", corpus.display()))?;
+    match length {
+        Length::Inputs(_) => package::replace_folder(&corpus)?,
+        Length::Minutes(_) => {
+            fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?
+        }
     }
-    fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
     let tests = workspace.root().join("verify-wasm/hardening/tests");
     let mut fuzzer = Command::new(binaries.join(format!("fuzz-{name}")));
     fuzzer
@@ -137,8 +139,7 @@ fn build(workspace: &Workspace, opt_level: &str) -> Result<PathBuf> {
         flags.push(format!("-Cllvm-args=-sanitizer-coverage-{argument}"));
     }
     process::run(
-        process::cargo()
-            .current_dir(workspace.root())
+        process::cargo_in(workspace)
             .args(["build", "--package", PACKAGE, "--features", "libfuzzer", "--bins"])
             .args(["--profile", "fuzz", "--target", &host])
             .env("CARGO_PROFILE_FUZZ_OPT_LEVEL", opt_level)

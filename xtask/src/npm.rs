@@ -34,6 +34,13 @@ pub(crate) fn npm(folder: &Path) -> Command {
     command
 }
 
+/// Node's test runner in a folder, to be given its files.
+pub(crate) fn tests(folder: &Path) -> Command {
+    let mut command = Command::new("node");
+    command.current_dir(folder).args(["--test", "--test-reporter", "spec"]);
+    command
+}
+
 /// A program that `folder`'s packages brought along, called in that folder.
 pub(crate) fn tool(folder: &Path, name: &str) -> Command {
     let mut command = Command::new(folder.join("node_modules/.bin").join(name));

@@ -25,13 +25,11 @@ const NODE_MAJOR_MIN: u32 = 20;
 pub(crate) fn all() -> Result<()> {
     node()?;
     postgres()?;
-    valgrind()?;
+    on_path()?;
     cxx()?;
     chromium()?;
     python()?;
     curl()?;
-    ip()?;
-    sqlite()?;
     checkers()?;
     wasm_target()
 }
@@ -99,17 +97,17 @@ pub(crate) fn curl() -> Result<()> {
     Ok(())
 }
 
-/// Checks that `ip` is on the PATH; tests join machines of their own with it.
-pub(crate) fn ip() -> Result<()> {
-    process::read(Command::new("ip").arg("-V"))
-        .context("ip is needed: install it (on Debian: `apt install iproute2`)")?;
-    Ok(())
-}
-
-/// Checks that `sqlite3` is on the PATH: operators make backups with it, and the test of `docs/operations.md` does.
-fn sqlite() -> Result<()> {
-    process::read(Command::new("sqlite3").arg("--version"))
-        .context("sqlite3 is needed: install it (on Debian: `apt install sqlite3`)")?;
+/// Checks that programs of which any version will do are on the PATH: `valgrind` counts the instructions of a verdict,
+/// tests join machines of their own with `ip`, operators make backups with `sqlite3`, as the test of
+/// `docs/operations.md` does.
+fn on_path() -> Result<()> {
+    for (program, option, package) in
+        [("valgrind", "--version", "valgrind"), ("ip", "-V", "iproute2"), ("sqlite3", "--version", "sqlite3")]
+    {
+        process::read(Command::new(program).arg(option)).with_context(|| {
+            format!("{program} is needed: install it (on Debian: `apt install {package}`)")
+        })?;
+    }
     Ok(())
 }
 
@@ -144,13 +142,6 @@ pub(crate) fn present(needed: &[(&[&str], &str)], purpose: &str) -> Result<()> {
         programs.join(", "),
         packages.join(" ")
     )
-}
-
-/// Checks that `valgrind` is on the PATH; it counts the instructions of a verdict.
-pub(crate) fn valgrind() -> Result<()> {
-    process::read(Command::new("valgrind").arg("--version"))
-        .context("valgrind is needed: install it (on Debian: `apt install valgrind`)")?;
-    Ok(())
 }
 
 /// Checks that there is a C++ compiler, which libFuzzer is built with.

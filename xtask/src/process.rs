@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::workspace::Workspace;
+
 /// Runs `command` with its output visible and fails unless it succeeds.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = command_line(command);
@@ -37,6 +39,13 @@ pub(crate) fn read(command: &mut Command) -> Result<String> {
 /// What cargo builds in one go: everything but this program. Its own dependencies are there already, built with the
 /// features that it alone asks for; together with the others they would be compiled once more.
 pub(crate) const ALL_OTHERS: [&str; 3] = ["--workspace", "--exclude", "xtask"];
+
+/// [`cargo`] in the workspace's folder.
+pub(crate) fn cargo_in(workspace: &Workspace) -> Command {
+    let mut cargo = cargo();
+    cargo.current_dir(workspace.root());
+    cargo
+}
 
 /// The cargo that runs this program, so that a chosen toolchain (`cargo +…`) stays the chosen one.
 ///

@@ -1,9 +1,17 @@
 //! Builds programs of the workspace that a step runs.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 use crate::workspace::Workspace;
 use crate::{compiler, process};
+
+/// Builds the authority; where it is.
+pub(crate) fn authority(workspace: &Workspace) -> Result<PathBuf> {
+    build(workspace, &["--bin", "authority"])?;
+    Ok(workspace.target().join("debug/authority"))
+}
 
 /// Builds what is named, as arguments of `cargo build`, for debugging: with the features of the whole workspace, as the
 /// tests are built, so that nothing is compiled twice.

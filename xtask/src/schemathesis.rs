@@ -28,7 +28,7 @@ const SEED: u32 = 1;
 
 /// What the test command does.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
-    programs::build(workspace, &["--bin", "authority"])?;
+    programs::authority(workspace)?;
     conformance(workspace, Database::Sqlite, CASES, Some(SEED))
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         println!("not run: there is no pinned Node.js for this machine, and its own has no SQLite");
         return Ok(());
     }
-    programs::build(workspace, &["--bin", "authority"])?;
+    let authority = programs::authority(workspace)?;
     let namespaces = ["--mount", "--net"];
     let may = may_unshare(&namespaces);
     if !may {
@@ -45,7 +45,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         tests(&mut runner, &folder)?
             .env("START_NODE", node)
             .env("START_PRIVATE", if may { "yes" } else { "no" })
-            .env("AUTHORITY_BINARY", workspace.target().join("debug/authority")),
+            .env("AUTHORITY_BINARY", authority),
     )
 }
 

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use wasm_bindgen_cli_support::Bindgen;
 
+use crate::package::replace_folder;
 use crate::prerequisites::{self, WASM_TARGET};
 use crate::process;
 use crate::workspace::Workspace;
@@ -50,10 +51,7 @@ pub(crate) fn build(workspace: &Workspace, build: &Build<'_>) -> Result<()> {
     prerequisites::wasm_target()?;
     let places = machine_paths(workspace)?;
     let module = compile(workspace, build, &places)?;
-    if build.out_dir.exists() {
-        std::fs::remove_dir_all(&build.out_dir)
-            .with_context(|| format!("{} cannot be emptied", build.out_dir.display()))?;
-    }
+    replace_folder(&build.out_dir)?;
     match build.glue {
         Glue::None => without_glue(&module, build)?,
         Glue::SourcePhase => bind(&module, build)?,
@@ -75,9 +73,8 @@ fn compile(workspace: &Workspace, build: &Build<'_>, places: &[(PathBuf, &str)])
     let mut flags: Vec<_> =
         places.iter().map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())).collect();
     flags.push(format!("-Ctarget-feature={TARGET_FEATURES}"));
-    let mut cargo = process::cargo();
+    let mut cargo = process::cargo_in(workspace);
     cargo
-        .current_dir(workspace.root())
         .args(["build", "--package", build.package, "--lib"])
         .args(["--profile", "wasm", "--target", WASM_TARGET])
         // Separated by 0x1f, so that blanks in paths are harmless.
@@ -107,8 +104,6 @@ fn without_glue(module: &Path, build: &Build<'_>) -> Result<()> {
     let bytes = std::fs::read(module).with_context(|| format!("{} cannot be read", module.display()))?;
     let bare = without_custom_sections(&bytes)
         .with_context(|| format!("{} is no WebAssembly module", module.display()))?;
-    std::fs::create_dir_all(&build.out_dir)
-        .with_context(|| format!("{} cannot be made", build.out_dir.display()))?;
     let target = build.out_dir.join(format!("{}_bg.wasm", build.out_name));
     std::fs::write(&target, bare).with_context(|| format!("{} cannot be written", target.display()))
 }

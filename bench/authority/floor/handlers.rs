@@ -127,8 +127,9 @@ async fn events_page(
     ([(CONTENT_TYPE, "application/json")], page)
 }
 
+/// What starts a payment, and what reports of one.
 #[derive(Deserialize)]
-struct Start {
+struct Message {
     checkout_id: String,
     processor_event_id: String,
 }
@@ -136,7 +137,7 @@ struct Start {
 async fn payment_start(
     State(floor): State<Floor>,
     Path(merchant): Path<String>,
-    Json(start): Json<Start>,
+    Json(start): Json<Message>,
 ) -> impl IntoResponse {
     let written = &floor.written;
     let payment = written.id("pay");
@@ -167,16 +168,10 @@ async fn payment_start(
     Json(serde_json::json!({ "id": payment, "checkout_id": start.checkout_id }))
 }
 
-#[derive(Deserialize)]
-struct Report {
-    checkout_id: String,
-    processor_event_id: String,
-}
-
 async fn payment_report(
     State(floor): State<Floor>,
     Path((merchant, payment)): Path<(String, String)>,
-    Json(report): Json<Report>,
+    Json(report): Json<Message>,
 ) -> impl IntoResponse {
     let written = &floor.written;
     let mut tx = floor.writers.begin_with(BEGIN).await.unwrap();

@@ -1,28 +1,23 @@
-//! The floor's connections, to either database.
+//! The floor's connection, to either database.
 
 use std::sync::Arc;
 
+use super::postgres::Postgres;
 use super::sender::Outcome;
+use super::sqlite::Sqlite;
 use super::writer::Made;
-use super::{postgres, sqlite};
-
-/// A database, open.
-pub(super) enum Database {
-    Sqlite(sqlite::Sqlite),
-    Postgres(postgres::Options),
-}
 
 /// A connection that writes.
 pub(super) enum Connection {
-    Sqlite(sqlite::Sqlite),
-    Postgres(postgres::Postgres),
+    Sqlite(Sqlite),
+    Postgres(Postgres),
 }
 
-impl Database {
+impl Connection {
     pub(super) async fn open(url: &str) -> Self {
         match url.strip_prefix("sqlite://") {
-            Some(path) => Self::Sqlite(sqlite::Sqlite::open(path).await),
-            None => Self::Postgres(postgres::Options::new(url)),
+            Some(path) => Self::Sqlite(Sqlite::open(path).await),
+            None => Self::Postgres(Postgres::open(url).await),
         }
     }
 
@@ -30,27 +25,10 @@ impl Database {
     pub(super) async fn first(&mut self) -> (String, String, i64) {
         match self {
             Self::Sqlite(sqlite) => sqlite.first().await,
-            Self::Postgres(options) => options.connect().await.first().await,
+            Self::Postgres(postgres) => postgres.first().await,
         }
     }
 
-    /// A second connection that may write beside the first; a SQLite file has none.
-    pub(super) async fn second(&self) -> Option<Connection> {
-        match self {
-            Self::Sqlite(_) => None,
-            Self::Postgres(options) => Some(Connection::Postgres(options.connect().await)),
-        }
-    }
-
-    pub(super) async fn into_connection(self) -> Connection {
-        match self {
-            Self::Sqlite(sqlite) => Connection::Sqlite(sqlite),
-            Self::Postgres(options) => Connection::Postgres(options.connect().await),
-        }
-    }
-}
-
-impl Connection {
     /// One transaction.
     pub(super) async fn write(&mut self, made: &[Made], lease: &Arc<str>, outcomes: &[Outcome]) {
         match self {

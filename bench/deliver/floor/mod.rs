@@ -55,8 +55,7 @@ pub(crate) struct Endpoint {
 #[tokio::main]
 pub(crate) async fn serve() {
     let setting: Setting = serde_json::from_reader(std::io::stdin()).unwrap();
-    let database = database::Database::open(&setting.database).await;
-    let work = writer::start(&setting, database).await;
+    let work = writer::start(&setting).await;
     let router = handler::router(&setting, work);
     let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await.unwrap();
     println!("{}", listener.local_addr().unwrap());

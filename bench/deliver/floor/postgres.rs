@@ -51,24 +51,16 @@ WITH settled AS (SELECT * FROM UNNEST($1::text[], $2::text[], $3::text[], $4::bi
      FROM UNNEST($7::text[], $8::bigint[]) AS r (endpoint, at) \
      WHERE webhook_endpoints.shard IN (SELECT shard FROM turns) AND webhook_endpoints.id = endpoint";
 
-pub(super) struct Options(Box<PgConnectOptions>);
-
 pub(super) struct Postgres {
     connection: PgConnection,
 }
 
-impl Options {
-    pub(super) fn new(url: &str) -> Self {
-        let options = PgConnectOptions::from_str(url).unwrap();
-        Self(Box::new(options.options([("synchronous_commit", "on")])))
-    }
-
-    pub(super) async fn connect(&self) -> Postgres {
-        Postgres { connection: self.0.connect().await.unwrap() }
-    }
-}
-
 impl Postgres {
+    pub(super) async fn open(url: &str) -> Self {
+        let options = PgConnectOptions::from_str(url).unwrap().options([("synchronous_commit", "on")]);
+        Self { connection: options.connect().await.unwrap() }
+    }
+
     pub(super) async fn first(&mut self) -> (String, String, i64) {
         sqlx::query_as(FIRST).fetch_one(&mut self.connection).await.unwrap()
     }

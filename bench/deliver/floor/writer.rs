@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::database::{Connection, Database};
+use super::database::Connection;
 use super::sender::{Outcome, Parcel, Sender};
 use super::template::Template;
 use super::{Merchant, Setting};
@@ -68,19 +68,22 @@ struct Writer {
 }
 
 /// Starts the writing tasks; what is sent to the door is written.
-pub(super) async fn start(setting: &Setting, mut database: Database) -> mpsc::UnboundedSender<Work> {
+pub(super) async fn start(setting: &Setting) -> mpsc::UnboundedSender<Work> {
     let (work, queue) = mpsc::unbounded_channel();
-    let first = database.first().await;
-    let outcomes = match database.second().await {
-        None => work.clone(),
-        Some(connection) => {
+    let mut connection = Connection::open(&setting.database).await;
+    let first = connection.first().await;
+    let outcomes = match &connection {
+        // Nobody writes beside the first connection to a file.
+        Connection::Sqlite(_) => work.clone(),
+        Connection::Postgres(_) => {
             let (outcomes, queue) = mpsc::unbounded_channel();
-            let writer = Writer::new(connection, setting, &first, Sender::new(outcomes.clone()));
+            let second = Connection::open(&setting.database).await;
+            let writer = Writer::new(second, setting, &first, Sender::new(outcomes.clone()));
             tokio::spawn(writer.run(queue));
             outcomes
         }
     };
-    let writer = Writer::new(database.into_connection().await, setting, &first, Sender::new(outcomes));
+    let writer = Writer::new(connection, setting, &first, Sender::new(outcomes));
     tokio::spawn(writer.run(queue));
     work
 }

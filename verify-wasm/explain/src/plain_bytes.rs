@@ -10,40 +10,10 @@ use crate::search::Fits;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// What Windows-1252 has in 0x80 to 0x9F; `None` where it has nothing and decoders keep the control character.
-const WINDOWS_1252: [Option<char>; 32] = [
-    Some('€'),
-    None,
-    Some('‚'),
-    Some('ƒ'),
-    Some('„'),
-    Some('…'),
-    Some('†'),
-    Some('‡'),
-    Some('ˆ'),
-    Some('‰'),
-    Some('Š'),
-    Some('‹'),
-    Some('Œ'),
-    None,
-    Some('Ž'),
-    None,
-    None,
-    Some('‘'),
-    Some('’'),
-    Some('“'),
-    Some('”'),
-    Some('•'),
-    Some('–'),
-    Some('—'),
-    Some('˜'),
-    Some('™'),
-    Some('š'),
-    Some('›'),
-    Some('œ'),
-    None,
-    Some('ž'),
-    Some('Ÿ'),
+/// What Windows-1252 has in 0x80 to 0x9F; where it has nothing, decoders keep the control character.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// The first of these changes that, undone, gives a body that fits.
@@ -115,8 +85,7 @@ fn latin1(character: char) -> Option<u8> {
 }
 
 fn windows_1252(character: char) -> Option<u8> {
-    let place = WINDOWS_1252.iter().position(|known| *known == Some(character));
-    match place {
+    match WINDOWS_1252.iter().position(|known| *known == character) {
         Some(place) => u8::try_from(0x80 + place).ok(),
         None => latin1(character),
     }

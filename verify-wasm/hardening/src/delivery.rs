@@ -72,6 +72,16 @@ pub struct Joined {
     pub now: i64,
 }
 
+impl Joined {
+    /// The three headers.
+    #[must_use]
+    pub fn headers(&self) -> Headers<'_> {
+        let [timestamp, signature, event_id] =
+            [&self.timestamp, &self.signature, &self.event_id].map(Option::as_deref);
+        Headers { timestamp, signature, event_id }
+    }
+}
+
 impl Delivery {
     /// The bytes that are judged, and when.
     #[must_use]
@@ -99,12 +109,8 @@ impl Delivery {
         joined: &Joined,
         use_it: impl FnOnce(Option<std::result::Result<Envelope<'_>, VerificationCode>>) -> T,
     ) -> T {
-        let headers = Headers {
-            timestamp: joined.timestamp.as_deref(),
-            signature: joined.signature.as_deref(),
-            event_id: joined.event_id.as_deref(),
-        };
-        use_it(self.verifier().map(|verifier| verifier.verify(joined.body.as_deref(), &headers, joined.now)))
+        let (body, headers, now) = (joined.body.as_deref(), joined.headers(), joined.now);
+        use_it(self.verifier().map(|verifier| verifier.verify(body, &headers, now)))
     }
 
     /// The same as a word.
@@ -120,11 +126,12 @@ impl Delivery {
     /// The verdict of the slow reference.
     #[must_use]
     pub fn reference(&self, joined: &Joined) -> &'static str {
+        let Headers { timestamp, signature, event_id } = joined.headers();
         verify_reference::Delivery {
             body: joined.body.as_deref(),
-            timestamp: joined.timestamp.as_deref(),
-            signature: joined.signature.as_deref(),
-            event_id: joined.event_id.as_deref(),
+            timestamp,
+            signature,
+            event_id,
             secrets: &self.secrets,
             tolerance: self.tolerance,
             now: joined.now,
@@ -260,10 +267,8 @@ fn now_ms(u: &mut Unstructured<'_>, timestamp: &str, tolerance: i64) -> Result<f
 }
 
 fn event_id(u: &mut Unstructured<'_>, body: &[u8]) -> Result<Vec<String>> {
-    let meant = match verify_reference::Node::parse(body).as_ref().and_then(|root| root.get("id")) {
-        Some(verify_reference::Node::String(id)) => id.clone(),
-        _ => "evt_1".to_owned(),
-    };
+    let root = verify_reference::Node::parse(body);
+    let meant = root.as_ref().and_then(|root| root.text("id")).unwrap_or("evt_1").to_owned();
     match u.int_in_range(0..=63)? {
         63 => Ok(Vec::new()),
         62 => Ok(vec![meant.clone(), meant]),

@@ -1,12 +1,9 @@
 //! A whole delivery: the fifteen conditions of contract 10.2, each as it is written there, in that order.
 
-use std::sync::LazyLock;
-
-use regex::bytes::Regex;
 use sha2::{Digest as _, Sha256};
 
+use crate::event;
 use crate::tree::Node;
-use crate::{bytes_pattern, event};
 
 /// A delivery, and how its receiver is configured.
 #[derive(Debug, Clone)]
@@ -29,12 +26,6 @@ pub struct Delivery<'d> {
 
 /// The verdict on a configuration that no delivery could be judged by.
 pub const CONFIGURATION: &str = "configuration";
-
-macro_rules! pattern {
-    ($name:ident = $pattern:literal) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| bytes_pattern($pattern));
-    };
-}
 
 pattern!(SECRET = r"\Awhsec_[\x21-\x7e]{1,506}\z");
 pattern!(TIMESTAMP = r"\A[0-9]{10}\z");
@@ -80,11 +71,8 @@ impl Delivery<'_> {
     /// Whether the header names the event that the body says it is.
     fn names(&self, body: &[u8]) -> bool {
         let root = Node::parse(body);
-        let id = match root.as_ref().and_then(|root| root.get("id")) {
-            Some(Node::String(id)) => Some(id.as_bytes()),
-            _ => None,
-        };
-        id.is_some() && id == self.event_id
+        let id = root.as_ref().and_then(|root| root.text("id"));
+        id.is_some() && id.map(str::as_bytes) == self.event_id
     }
 }
 

@@ -1,17 +1,6 @@
 //! The event's rules, one after the other (contract 10.2 to 10.4): regular expressions and `jiff` on a tree.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
-use crate::pattern;
 use crate::tree::Node;
-
-macro_rules! pattern {
-    ($name:ident = $pattern:literal) => {
-        static $name: LazyLock<Regex> = LazyLock::new(|| pattern($pattern));
-    };
-}
 
 pattern!(EVENT_ID = r"\Aevt_[0-9A-Za-z_-]{1,124}\z");
 pattern!(MERCHANT_ID = r"\Amer_[0-9A-Za-z_-]{1,124}\z");

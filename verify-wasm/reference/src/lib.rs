@@ -7,24 +7,17 @@
 //!
 //! Nothing that is shipped uses it.
 
+/// A pattern of this crate under a name, compiled when it is first asked; every one is used by a test.
+macro_rules! pattern {
+    ($name:ident = $pattern:literal) => {
+        static $name: std::sync::LazyLock<regex::bytes::Regex> =
+            std::sync::LazyLock::new(|| regex::bytes::Regex::new($pattern).expect("a pattern of this crate"));
+    };
+}
+
 pub mod delivery;
 pub mod event;
 mod tree;
 
 pub use delivery::Delivery;
 pub use tree::Node;
-
-use regex::Regex;
-use regex::bytes;
-
-/// Compiles a pattern of this crate.
-#[expect(clippy::expect_used, reason = "the patterns are constants, and every one is used by a test")]
-fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("a pattern of this crate")
-}
-
-/// Compiles a pattern for bytes that need not be text.
-#[expect(clippy::expect_used, reason = "as above")]
-fn bytes_pattern(pattern: &str) -> bytes::Regex {
-    bytes::Regex::new(pattern).expect("a pattern of this crate")
-}

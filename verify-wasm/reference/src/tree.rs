@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use regex::Regex;
+use regex::bytes::Regex;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A JSON value that still knows every member it was written with.
@@ -87,6 +87,15 @@ impl Node {
         }
     }
 
+    /// The text of the first member of this name, if that is a string.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name) {
+            Some(Self::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// How many containers are nested in each other, this one included.
     #[must_use]
     pub fn depth(&self) -> usize {
@@ -122,6 +131,6 @@ impl Node {
     }
 
     pub(crate) fn matches(value: Option<&Self>, pattern: &Regex) -> bool {
-        matches!(value, Some(Self::String(text)) if pattern.is_match(text))
+        matches!(value, Some(Self::String(text)) if pattern.is_match(text.as_bytes()))
     }
 }

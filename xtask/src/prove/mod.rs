@@ -1,17 +1,14 @@
-//! `cargo xtask prove`: the proofs that take too long for `cargo xtask test`. One file per proof.
+//! `cargo xtask prove`: the proofs that take too long for `cargo xtask test`. One file per proof; those that are a test
+//! with other numbers share one.
 //!
 //! A proof is code that a test runs with small numbers; here it runs in a release build, with the numbers that are
 //! asked for. It prints its figures as a table and the seed with which a run can be repeated, and fails when it finds
 //! anything. What is proved, and what was found, is in `docs/reliability.md` and `docs/hardening.md`.
 
 mod api_conformance;
-mod delivery_campaign;
+mod ignored_tests;
 mod monitoring;
-mod noisy_neighbour;
-mod partners;
-mod power_cut;
 mod release;
-mod samples;
 mod simulation;
 mod soak;
 mod upgrade;
@@ -21,7 +18,7 @@ use anyhow::Result;
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 
 use crate::workspace::Workspace;
-use crate::{prerequisites, process, start};
+use crate::{samples, start};
 
 /// What can be proved.
 #[derive(Subcommand)]
@@ -29,15 +26,15 @@ pub(crate) enum Proof {
     /// Tens of thousands of generated requests to each listener: every answer is as its OpenAPI document says.
     ApiConformance(api_conformance::Numbers),
     /// Kills instances under load, restarts the database, and accounts for every delivery.
-    DeliveryCampaign(delivery_campaign::Numbers),
+    DeliveryCampaign(ignored_tests::DeliveryCampaign),
     /// Has Prometheus check and test the alert rules, and answer every panel's query from a live authority.
     Monitoring,
     /// Measures one merchant's latency beside one, 33 and 500 endpoints that take 14 s over each request.
-    NoisyNeighbour(noisy_neighbour::Numbers),
+    NoisyNeighbour(ignored_tests::NoisyNeighbour),
     /// Eight writers of shared orders through two instances, for a minute: no deadlock, nothing untold.
-    Partners(partners::Numbers),
+    Partners(ignored_tests::Partners),
     /// Takes the power away behind any write to a SQLite database, and looks for what was acknowledged.
-    PowerCut(power_cut::Numbers),
+    PowerCut(ignored_tests::PowerCut),
     /// Makes the release twice, compares, and runs every part of it from its artifact.
     Release(release::Extent),
     /// Runs the documents' samples in every language, over all vectors and a hundred thousand random deliveries.
@@ -60,13 +57,13 @@ pub(crate) enum Proof {
 pub(crate) fn run(workspace: &Workspace, proof: &Proof) -> Result<()> {
     match proof {
         Proof::ApiConformance(numbers) => api_conformance::run(workspace, numbers),
-        Proof::DeliveryCampaign(numbers) => delivery_campaign::run(workspace, numbers),
+        Proof::DeliveryCampaign(numbers) => numbers.run(workspace),
         Proof::Monitoring => monitoring::run(workspace),
-        Proof::NoisyNeighbour(numbers) => noisy_neighbour::run(workspace, numbers),
-        Proof::Partners(numbers) => partners::run(workspace, numbers),
-        Proof::PowerCut(numbers) => power_cut::run(workspace, numbers),
+        Proof::NoisyNeighbour(numbers) => numbers.run(workspace),
+        Proof::Partners(numbers) => numbers.run(workspace),
+        Proof::PowerCut(numbers) => numbers.run(workspace),
         Proof::Release(extent) => release::run(workspace, extent),
-        Proof::Samples(numbers) => samples::run(workspace, numbers),
+        Proof::Samples(numbers) => samples::prove(workspace, numbers),
         Proof::Simulation(numbers) => simulation::run(workspace, numbers),
         Proof::Soak(numbers) => soak::run(workspace, numbers),
         Proof::Start => start::prove(workspace),
@@ -88,24 +85,6 @@ fn all() -> Result<Vec<Proof>> {
     let usual = |name| Ok(Usual::try_parse_from(["prove", name])?.proof);
     let command = Usual::command();
     command.get_subcommands().map(Command::get_name).filter(|name| *name != "all").map(usual).collect()
-}
-
-/// Runs one test that `cargo xtask test` leaves out, with its output visible: `name` in `tests/<file>` of a package.
-/// `variables` are its numbers.
-fn ignored_test(
-    workspace: &Workspace,
-    [package, file, name]: [&str; 3],
-    variables: &[(&str, String)],
-) -> Result<()> {
-    prerequisites::postgres()?;
-    let arguments = ["test", "--release", "--package", package, "--test", file, "--", name];
-    process::run(
-        process::cargo()
-            .current_dir(workspace.root())
-            .args(arguments)
-            .args(["--exact", "--ignored", "--nocapture"])
-            .envs(variables.iter().map(|(variable, value)| (variable, value))),
-    )
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use super::ignored_test;
+use super::ignored_tests;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -23,5 +23,5 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
     process::run(promtool().args(["check", "rules", "alerts.yml"]))?;
     process::run(promtool().args(["test", "rules", "alerts_test.yml"]))?;
     let test = "monitoring::a_live_prometheus_evaluates_all_of_it";
-    ignored_test(workspace, ["tests", "operations", test], &[])
+    ignored_tests::run(workspace, ["tests", "operations", test], &[])
 }

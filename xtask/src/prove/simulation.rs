@@ -26,8 +26,7 @@ pub(super) fn run(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     let numbers =
         [("--days", days.to_string()), ("--seed", seed.to_string()), ("--seeds", seeds.to_string())];
     process::run(
-        process::cargo()
-            .current_dir(workspace.root())
+        process::cargo_in(workspace)
             .args(["run", "--release", "--package", "simulation", "--"])
             .args(numbers.iter().flat_map(|(option, value)| [*option, value])),
     )

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-use super::ignored_test;
+use super::ignored_tests;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -58,5 +58,5 @@ pub(super) fn run(workspace: &Workspace, from: &From) -> Result<()> {
     )?;
     let binary = target.join("release/authority").display().to_string();
     let test = ["tests", "campaign", "upgrade::instances_are_exchanged_under_load"];
-    ignored_test(workspace, test, &[("UPGRADE_FROM", binary)])
+    ignored_tests::run(workspace, test, &[("UPGRADE_FROM", binary)])
 }

@@ -24,8 +24,7 @@ pub(super) fn build(release: &Release<'_>) -> Result<PathBuf> {
     // The C of SQLite, of the digests and of the allocator.
     let c = format!("-ffile-prefix-map={target}=/target -ffile-prefix-map={cargo_home}=/cargo");
     process::run(
-        process::cargo()
-            .current_dir(workspace.root())
+        process::cargo_in(workspace)
             .args(["build", "--locked", "--profile", "dist", "--target", TARGET, "--package", "authority"])
             .env("RUSTFLAGS", rust)
             .env(format!("CFLAGS_{}", TARGET.replace('-', "_")), c)

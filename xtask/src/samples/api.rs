@@ -3,11 +3,9 @@
 //! Each is taken out of `docs/openapi`, gets the ids of records in place of its placeholders, and runs against a real
 //! authority. It must make the request of its operation and print the answer that the document promises.
 
-use std::process::Command;
-
 use anyhow::Result;
 
-use super::Random;
+use super::Numbers;
 use crate::workspace::Workspace;
 use crate::{npm, package, prerequisites, process, programs};
 
@@ -21,7 +19,7 @@ pub(super) fn test(workspace: &Workspace) -> Result<()> {
 }
 
 /// The same in all languages.
-pub(super) fn prove(workspace: &Workspace, _random: Random) -> Result<()> {
+pub(super) fn prove(workspace: &Workspace, _: &Numbers) -> Result<()> {
     prerequisites::node()?;
     prerequisites::python()?;
     prerequisites::sample_programs()?;
@@ -33,12 +31,11 @@ fn run(workspace: &Workspace, languages: &str) -> Result<()> {
     prerequisites::curl()?;
     let folder = workspace.root().join("tests/samples/api");
     npm::install(&folder)?;
-    programs::build(workspace, &["--bin", "authority"])?;
+    let authority = programs::authority(workspace)?;
     process::run(
-        Command::new("node")
-            .current_dir(&folder)
-            .args(["--test", "--test-reporter", "spec", "samples.test.mjs"])
-            .env("AUTHORITY_BINARY", workspace.target().join("debug/authority"))
+        npm::tests(&folder)
+            .arg("samples.test.mjs")
+            .env("AUTHORITY_BINARY", authority)
             .env("SAMPLE_LANGUAGES", languages)
             .env("SAMPLE_BUILDS", workspace.target().join("samples/api")),
     )

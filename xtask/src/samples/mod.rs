@@ -9,7 +9,9 @@ mod api;
 mod receive;
 
 use anyhow::{Result, bail};
+use clap::Args;
 
+use crate::hardening;
 use crate::workspace::Workspace;
 
 /// One kind of sample.
@@ -19,7 +21,7 @@ struct Suite {
     /// What the test command does.
     test: fn(&Workspace) -> Result<()>,
     /// What the proof does.
-    prove: fn(&Workspace, Random) -> Result<()>,
+    prove: fn(&Workspace, &Numbers) -> Result<()>,
 }
 
 const SUITES: [Suite; 2] = [
@@ -27,13 +29,17 @@ const SUITES: [Suite; 2] = [
     Suite { name: "api", test: api::test, prove: api::prove },
 ];
 
-/// Random inputs of a proof. The same seed gives the same inputs.
-#[derive(Clone, Copy)]
-pub(crate) struct Random {
-    /// How many.
-    pub(crate) count: u64,
-    /// What they are made of.
-    pub(crate) seed: u64,
+/// Which samples a proof runs, and over how many random inputs.
+#[derive(Args)]
+pub(crate) struct Numbers {
+    /// Suites to run; all of them when none is named.
+    suites: Vec<String>,
+    /// Random inputs to draw. A sample gets those that its settings allow.
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(2_000..))]
+    count: u64,
+    /// What they are made of. The same seed gives the same inputs.
+    #[arg(long, default_value_t = hardening::SEED)]
+    seed: u64,
 }
 
 /// Runs every suite as the test command does.
@@ -42,13 +48,14 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
 }
 
 /// Runs the suites named, or all of them, in all languages.
-pub(crate) fn prove(workspace: &Workspace, only: &[String], random: Random) -> Result<()> {
+pub(crate) fn prove(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
+    let only = &numbers.suites;
     if let Some(unknown) = only.iter().find(|name| SUITES.iter().all(|suite| suite.name != **name)) {
         bail!("there is no suite {unknown}; the suites are {}", SUITES.map(|suite| suite.name).join(", "));
     }
     let chosen = SUITES.iter().filter(|suite| only.is_empty() || only.iter().any(|name| name == suite.name));
     chosen.into_iter().try_for_each(|suite| {
         println!("\n=== {} ===", suite.name);
-        (suite.prove)(workspace, random)
+        (suite.prove)(workspace, numbers)
     })
 }

@@ -5,13 +5,12 @@
 //! them. That the document prints the samples as they are is tested beside it.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Result;
 
-use super::Random;
+use super::Numbers;
 use crate::workspace::Workspace;
-use crate::{hardening, prerequisites, process};
+use crate::{hardening, npm, prerequisites, process};
 
 /// In the words of `tests/samples/receive/languages.mjs`: those that the test command needs for other reasons.
 const EVERYWHERE: &str = "python node";
@@ -23,20 +22,18 @@ pub(super) fn test(workspace: &Workspace) -> Result<()> {
 }
 
 /// The same in all languages, and the script that sends an event.
-pub(super) fn prove(workspace: &Workspace, random: Random) -> Result<()> {
+pub(super) fn prove(workspace: &Workspace, numbers: &Numbers) -> Result<()> {
     prerequisites::node()?;
     prerequisites::python()?;
     prerequisites::sample_programs()?;
-    let deliveries = hardening::deliveries(workspace, random.count, random.seed)?;
+    let deliveries = hardening::deliveries(workspace, numbers.count, numbers.seed)?;
     run(workspace, ALL, &["send.test.mjs"], Some(&deliveries))
 }
 
 fn run(workspace: &Workspace, languages: &str, also: &[&str], deliveries: Option<&Path>) -> Result<()> {
     let folder = workspace.root().join("tests/samples/receive");
     process::run(
-        Command::new("node")
-            .current_dir(&folder)
-            .args(["--test", "--test-reporter", "spec"])
+        npm::tests(&folder)
             .args(["document.test.mjs", "samples.test.mjs"])
             .args(also)
             .env("SAMPLE_LANGUAGES", languages)

@@ -97,6 +97,7 @@ fn words_of<'f>(package: &Crate, crates: &[Crate], files: &'f [SourceFile]) -> B
 
 #[cfg(test)]
 mod tests {
+    use super::super::places;
     use super::*;
 
     fn package(name: &str, folder: &str, dependencies: &[&str]) -> Crate {
@@ -127,7 +128,6 @@ mod tests {
                 "url.workspace = true\nserde = { workspace = true, features = [] }\n",
             ),
         ];
-        let places: Vec<_> = all_shared_versions_used(&files).into_iter().map(|found| found.place).collect();
-        assert_eq!(places, ["Cargo.toml:3"]);
+        assert_eq!(places(all_shared_versions_used(&files)), ["Cargo.toml:3"]);
     }
 }

@@ -71,6 +71,7 @@ fn is_declaration(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places;
     use super::*;
 
     #[test]
@@ -89,10 +90,7 @@ mod tests {
         }
         let group = "/** Both. */\nexport const A = 1;\nexport const B = 2;\n\nexport const C = 3;\n";
         let found = exports_explained(&[SourceFile::new("pkg/src/a.ts", group)]);
-        assert_eq!(
-            found.iter().map(|finding| finding.place.as_str()).collect::<Vec<_>>(),
-            ["pkg/src/a.ts:5"]
-        );
+        assert_eq!(places(found), ["pkg/src/a.ts:5"]);
         for (path, line) in [
             ("pkg/src/a.ts", "export type { A } from \"./b.js\";"),
             ("pkg/src/a.ts", "export type * from \"./b.js\";"),
@@ -110,10 +108,7 @@ mod tests {
             "//! Story.\n//!\n//! ```text\n//! a\n//! ```\n\n/// ```\n/// b();\n/// ```\nfn b() {}\n";
         let file = || SourceFile::new("core/src/a.rs", source);
         let found = examples_run(&["core/src/".to_owned()], &[file()]);
-        assert_eq!(
-            found.iter().map(|finding| finding.place.as_str()).collect::<Vec<_>>(),
-            ["core/src/a.rs:7"]
-        );
+        assert_eq!(places(found), ["core/src/a.rs:7"]);
         assert_eq!(examples_run(&["other/src/".to_owned()], &[file()]), []);
     }
 }

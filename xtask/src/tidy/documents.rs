@@ -117,11 +117,8 @@ fn anchors(file: &SourceFile) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places;
     use super::*;
-
-    fn places(found: Vec<Finding>) -> Vec<String> {
-        found.into_iter().map(|found| found.place).collect()
-    }
 
     #[test]
     fn a_link_that_leads_nowhere_is_found() {

@@ -12,6 +12,16 @@ pub(super) struct SourceFile {
     pub(super) text: String,
 }
 
+/// Which lines of a file.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    Whole,
+    /// Those before the test module of a Rust file, none of a test file.
+    Shipped,
+    /// The others.
+    Tests,
+}
+
 impl SourceFile {
     /// A file as the tests of the rules write it.
     #[cfg(test)]
@@ -49,16 +59,14 @@ impl SourceFile {
         self.text.lines().enumerate().map(|(index, line)| (index + 1, line))
     }
 
-    /// The lines that are shipped: those before the test module of a Rust file, none of a test file.
-    pub(super) fn shipped_lines(&self) -> impl Iterator<Item = (usize, &str)> {
+    /// Those of this part.
+    pub(super) fn lines_of(&self, part: Part) -> impl Iterator<Item = (usize, &str)> {
         let tests_begin = self.tests_begin();
-        self.lines().filter(move |(number, _)| *number < tests_begin)
-    }
-
-    /// The other lines.
-    pub(super) fn test_lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        let tests_begin = self.tests_begin();
-        self.lines().filter(move |(number, _)| *number >= tests_begin)
+        self.lines().filter(move |(number, _)| match part {
+            Part::Whole => true,
+            Part::Shipped => *number < tests_begin,
+            Part::Tests => *number >= tests_begin,
+        })
     }
 
     fn tests_begin(&self) -> usize {
@@ -113,7 +121,10 @@ mod tests {
     #[test]
     fn a_test_module_ends_what_is_shipped() {
         let file = SourceFile::new("a/src/b.rs", "fn a() {}\n#[cfg(test)]\nmod tests {}\n");
-        assert_eq!(file.shipped_lines().collect::<Vec<_>>(), [(1, "fn a() {}")]);
-        assert_eq!(file.test_lines().collect::<Vec<_>>(), [(2, "#[cfg(test)]"), (3, "mod tests {}")]);
+        assert_eq!(file.lines_of(Part::Shipped).collect::<Vec<_>>(), [(1, "fn a() {}")]);
+        assert_eq!(
+            file.lines_of(Part::Tests).collect::<Vec<_>>(),
+            [(2, "#[cfg(test)]"), (3, "mod tests {}")]
+        );
     }
 }

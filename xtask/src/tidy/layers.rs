@@ -8,88 +8,45 @@
 //! Rooms of `authority/src`: `console | portal → pages → http`, `console | portal | http | cli → app → store`,
 //! `dispatch → domain + store`. The store's SQL names the driver, and neither the library below it nor a database.
 
-use super::Finding;
 use super::dependencies::Crate;
-use super::files::SourceFile;
+use super::files::{Part, SourceFile};
+use super::{Finding, in_lines};
 
 /// What each of our crates may name of ours.
-const CRATE_EDGES: [(&str, &[&str]); 17] = [
-    ("bench", &["authority-domain", "authority-store", "postgres-cluster", "tests", "verify-core"]),
+const CRATE_EDGES: [(&str, &str); 17] = [
+    ("bench", "authority-domain authority-store postgres-cluster tests verify-core"),
     // Only its tests: the reference knows nothing of ours.
-    ("verify-core", &["verify-reference"]),
-    ("verify-reference", &[]),
-    ("verify-timing", &["verify-core"]),
-    ("verify-hardening", &["verify-core", "verify-explain", "verify-reference"]),
-    ("verify-wasm", &["verify-core"]),
-    ("verify-explain", &["verify-core"]),
-    ("explain-wasm", &["verify-core", "verify-explain"]),
-    ("edge-receiver", &["verify-core"]),
-    ("authority-domain", &["verify-core"]),
-    ("authority-schema", &["authority-domain", "verify-core"]),
-    ("authority-openapi", &["authority", "authority-domain", "authority-schema", "verify-core"]),
-    ("authority-store", &["authority-domain", "postgres-cluster", "verify-core"]),
-    ("postgres-cluster", &[]),
-    ("simulation", &["authority", "authority-domain", "authority-store", "verify-core"]),
-    (
-        "authority",
-        &["authority-store", "postgres-cluster", "authority-domain", "verify-core", "verify-explain"],
-    ),
+    ("verify-core", "verify-reference"),
+    ("verify-reference", ""),
+    ("verify-timing", "verify-core"),
+    ("verify-hardening", "verify-core verify-explain verify-reference"),
+    ("verify-wasm", "verify-core"),
+    ("verify-explain", "verify-core"),
+    ("explain-wasm", "verify-core verify-explain"),
+    ("edge-receiver", "verify-core"),
+    ("authority-domain", "verify-core"),
+    ("authority-schema", "authority-domain verify-core"),
+    ("authority-openapi", "authority authority-domain authority-schema verify-core"),
+    ("authority-store", "authority-domain postgres-cluster verify-core"),
+    ("postgres-cluster", ""),
+    ("simulation", "authority authority-domain authority-store verify-core"),
+    ("authority", "authority-store postgres-cluster authority-domain verify-core verify-explain"),
     (
         "tests",
-        &[
-            "authority",
-            "authority-store",
-            "authority-domain",
-            "authority-schema",
-            "edge-receiver",
-            "postgres-cluster",
-            "verify-core",
-            "verify-wasm",
-        ],
+        "authority authority-store authority-domain authority-schema \
+         edge-receiver postgres-cluster verify-core verify-wasm",
     ),
 ];
 
 /// A folder of the authority, and the names that must not stand in it.
-const ROOMS: [(&str, &[&str]); 7] = [
-    ("store/src/sql", &["sqlx", "crate::sqlite", "crate::postgres"]),
-    ("src/console", &["authority_store", "crate::dispatch", "crate::cli", "crate::portal"]),
-    ("src/portal", &["authority_store", "crate::dispatch", "crate::cli", "crate::console"]),
-    ("src/pages", &["authority_store", "crate::dispatch", "crate::cli", "crate::console", "crate::portal"]),
-    (
-        "src/http",
-        &[
-            "authority_store",
-            "crate::dispatch",
-            "crate::cli",
-            "crate::pages",
-            "crate::console",
-            "crate::portal",
-        ],
-    ),
-    (
-        "src/app",
-        &[
-            "axum",
-            "crate::http",
-            "crate::pages",
-            "crate::console",
-            "crate::portal",
-            "crate::cli",
-            "crate::dispatch",
-        ],
-    ),
-    (
-        "src/dispatch",
-        &[
-            "axum",
-            "crate::http",
-            "crate::pages",
-            "crate::console",
-            "crate::portal",
-            "crate::cli",
-            "crate::app",
-        ],
-    ),
+const ROOMS: [(&str, &str); 7] = [
+    ("store/src/sql", "sqlx crate::sqlite crate::postgres"),
+    ("src/console", "authority_store crate::dispatch crate::cli crate::portal"),
+    ("src/portal", "authority_store crate::dispatch crate::cli crate::console"),
+    ("src/pages", "authority_store crate::dispatch crate::cli crate::console crate::portal"),
+    ("src/http", "authority_store crate::dispatch crate::cli crate::pages crate::console crate::portal"),
+    ("src/app", "axum crate::http crate::pages crate::console crate::portal crate::cli crate::dispatch"),
+    ("src/dispatch", "axum crate::http crate::pages crate::console crate::portal crate::cli crate::app"),
 ];
 
 /// Crates name only the crates below them.
@@ -97,8 +54,8 @@ pub(super) fn crate_edges(crates: &[Crate]) -> Vec<Finding> {
     let ours: Vec<_> = crates.iter().map(|package| package.name.as_str()).collect();
     let mut findings = Vec::new();
     for package in crates {
-        let allowed =
-            CRATE_EDGES.iter().find(|(name, _)| *name == package.name).map_or(&[][..], |(_, names)| names);
+        let allowed = CRATE_EDGES.iter().find(|(name, _)| *name == package.name);
+        let allowed: Vec<_> = allowed.map_or("", |(_, names)| names).split(' ').collect();
         for dependency in package.dependencies.iter().map(String::as_str) {
             if ours.contains(&dependency) && !allowed.contains(&dependency) {
                 let manifest = format!("{}/Cargo.toml", package.folder);
@@ -120,7 +77,7 @@ pub(super) fn database_in_store_only(files: &[SourceFile]) -> Vec<Finding> {
             && !file.path.starts_with("bench/")
             && !file.path.starts_with("xtask/")
     });
-    named(elsewhere, &["sqlx"], |_| "only authority/store names sqlx".to_owned())
+    in_lines(elsewhere, Part::Shipped, "only authority/store names sqlx", |line| mentions(line, "sqlx"))
 }
 
 /// The rooms of the authority name only the rooms they may.
@@ -128,24 +85,10 @@ pub(super) fn module_edges(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (room, forbidden) in ROOMS {
         let folder = format!("authority/{room}/");
-        let inside = files.iter().filter(|file| file.path.starts_with(&folder));
-        findings.extend(named(inside, forbidden, |name| format!("{room} may not name {name}")));
-    }
-    findings
-}
-
-/// Where one of `names` stands in the code that is shipped.
-fn named<'f>(
-    files: impl Iterator<Item = &'f SourceFile>,
-    names: &[&str],
-    message: impl Fn(&str) -> String,
-) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for file in files {
-        for (number, line) in file.shipped_lines() {
-            for name in names.iter().filter(|name| mentions(line, name)) {
-                findings.push(Finding::in_line(file, number, message(name)));
-            }
+        for name in forbidden.split(' ') {
+            let inside = files.iter().filter(|file| file.path.starts_with(&folder));
+            let message = format!("{room} may not name {name}");
+            findings.extend(in_lines(inside, Part::Shipped, &message, |line| mentions(line, name)));
         }
     }
     findings
@@ -174,6 +117,7 @@ fn is_word(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places;
     use super::*;
 
     fn package(name: &str, dependencies: &[&str]) -> Crate {
@@ -212,8 +156,10 @@ mod tests {
             SourceFile::new("authority/Cargo.toml", "sqlx.workspace = true\n"),
             SourceFile::new("authority/src/lib.rs", "// the store hides sqlx\n"),
         ];
-        let places: Vec<_> = database_in_store_only(&files).into_iter().map(|found| found.place).collect();
-        assert_eq!(places, ["authority/src/main.rs:1", "authority/Cargo.toml:1"]);
+        assert_eq!(
+            places(database_in_store_only(&files)),
+            ["authority/src/main.rs:1", "authority/Cargo.toml:1"]
+        );
     }
 
     #[test]

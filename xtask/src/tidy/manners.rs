@@ -1,7 +1,7 @@
 //! Words that do not belong in what is finished: sleeps in tests, notes to oneself, paths of one's machine.
 
-use super::Finding;
-use super::files::SourceFile;
+use super::files::{Part, SourceFile};
+use super::{Finding, in_lines};
 
 // Written in two parts, so that this file does not find itself.
 const SLEEPS: [&str; 4] = [
@@ -21,32 +21,23 @@ const MACHINE_PATHS: [&str; 3] = [concat!("/ro", "ot/"), concat!("/ho", "me/"), 
 
 /// Tests wait for a condition, not for time to pass.
 pub(super) fn no_sleep_in_tests(files: &[SourceFile]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for file in files.iter().filter(|file| file.is_rust() || file.is_script()) {
-        for (number, line) in file.test_lines() {
-            if SLEEPS.iter().any(|sleep| code(line).contains(sleep)) {
-                findings.push(Finding::in_line(
-                    file,
-                    number,
-                    "a test waits for a condition, not for time to pass",
-                ));
-            }
-        }
-    }
-    findings
+    let sources = files.iter().filter(|file| file.is_rust() || file.is_script());
+    in_lines(sources, Part::Tests, "a test waits for a condition, not for time to pass", |line| {
+        SLEEPS.iter().any(|sleep| code(line).contains(sleep))
+    })
 }
 
 /// Work is finished or filed as an issue, not noted in the source. Documents may speak of such notes.
 pub(super) fn no_unfinished_work(files: &[SourceFile]) -> Vec<Finding> {
     let sources = files.iter().filter(|file| file.extension() != "md");
-    in_lines(sources, "finish this, or file it as an issue", |line| {
+    in_lines(sources, Part::Whole, "finish this, or file it as an issue", |line| {
         UNFINISHED.iter().any(|word| line.contains(word))
     })
 }
 
 /// Nothing depends on, or tells of, the machine it was written on.
 pub(super) fn no_machine_paths(files: &[SourceFile]) -> Vec<Finding> {
-    in_lines(files.iter(), "a path of somebody's machine", |line| {
+    in_lines(files.iter(), Part::Whole, "a path of somebody's machine", |line| {
         MACHINE_PATHS.iter().any(|path| {
             line.match_indices(path).any(|(at, _)| {
                 // Inside a longer path or a URL it is an ordinary name.
@@ -56,18 +47,6 @@ pub(super) fn no_machine_paths(files: &[SourceFile]) -> Vec<Finding> {
     })
 }
 
-fn in_lines<'f>(
-    files: impl Iterator<Item = &'f SourceFile>,
-    message: &str,
-    broken: impl Fn(&str) -> bool,
-) -> Vec<Finding> {
-    files
-        .flat_map(|file| file.lines().map(move |(number, line)| (file, number, line)))
-        .filter(|(_, _, line)| broken(line))
-        .map(|(file, number, _)| Finding::in_line(file, number, message))
-        .collect()
-}
-
 /// The line without a comment at its end.
 fn code(line: &str) -> &str {
     line.split_once("//").map_or(line, |(code, _)| code)
@@ -75,11 +54,8 @@ fn code(line: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places;
     use super::*;
-
-    fn places(findings: Vec<Finding>) -> Vec<String> {
-        findings.into_iter().map(|finding| finding.place).collect()
-    }
 
     #[test]
     fn sleeps_are_found_in_tests_only() {

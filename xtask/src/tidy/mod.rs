@@ -24,7 +24,7 @@ mod sections;
 mod size;
 mod story;
 
-use files::SourceFile;
+use files::{Part, SourceFile};
 
 /// Something that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,6 +44,26 @@ impl Finding {
     fn in_file(path: &str, message: impl Into<String>) -> Self {
         Self { place: path.to_owned(), message: message.into() }
     }
+}
+
+/// A finding with this message for each line of this part that is broken.
+fn in_lines<'f>(
+    files: impl Iterator<Item = &'f SourceFile>,
+    part: Part,
+    message: &str,
+    broken: impl Fn(&str) -> bool,
+) -> Vec<Finding> {
+    files
+        .flat_map(|file| file.lines_of(part).map(move |(number, line)| (file, number, line)))
+        .filter(|(_, _, line)| broken(line))
+        .map(|(file, number, _)| Finding::in_line(file, number, message))
+        .collect()
+}
+
+/// Where faults were found.
+#[cfg(test)]
+fn places(findings: Vec<Finding>) -> Vec<String> {
+    findings.into_iter().map(|finding| finding.place).collect()
 }
 
 /// Checks the whole checkout.

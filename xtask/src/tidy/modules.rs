@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Finding;
-use super::files::SourceFile;
+use super::files::{Part, SourceFile};
+use super::{Finding, in_lines};
 
 /// The folders whose folders are aggregates.
 const AGGREGATES: [&str; 2] = [DOMAIN, "authority/src/app/"];
@@ -43,17 +43,9 @@ pub(super) fn closed_aggregates(files: &[SourceFile]) -> Vec<Finding> {
         let aggregate = inside.and_then(|path| path.strip_suffix("/mod.rs"));
         aggregate.is_some_and(|name| name != SHARED && !name.contains('/'))
     };
-    let lines = files.iter().filter(is_aggregate).flat_map(|file| file.lines().map(move |line| (file, line)));
-    lines
-        .filter(|(_, (_, line))| line.starts_with("pub(") && line.contains(") mod "))
-        .map(|(file, (number, _))| {
-            Finding::in_line(
-                file,
-                number,
-                "a module of an aggregate is public or private: pass on what others need",
-            )
-        })
-        .collect()
+    let message = "a module of an aggregate is public or private: pass on what others need";
+    let opens = |line: &str| line.starts_with("pub(") && line.contains(") mod ");
+    in_lines(files.iter().filter(is_aggregate), Part::Whole, message, opens)
 }
 
 /// No file of the domain needs itself over others.
@@ -85,7 +77,7 @@ fn module(file: &SourceFile) -> Vec<&str> {
 /// All paths below `crate::` that the code names, with groups written out.
 fn paths(file: &SourceFile) -> Vec<Vec<String>> {
     let code: String = file
-        .shipped_lines()
+        .lines_of(Part::Shipped)
         .map(|(_, line)| line.split_once("//").map_or(line, |(code, _)| code))
         .flat_map(|line| [line.trim(), " "])
         .collect();

@@ -1,7 +1,7 @@
 //! No signing secret, API key or private key in what is shipped. Tests and documents may show made-up ones.
 
-use super::Finding;
-use super::files::SourceFile;
+use super::files::{Part, SourceFile};
+use super::{Finding, in_lines};
 
 /// What issued keys and secrets begin with (contract 1.2), and how many characters make a real one.
 const PREFIXES: [&str; 4] = ["whsec_", "svc_live_", "svc_test_", "svc_op_"];
@@ -11,15 +11,8 @@ const PRIVATE_KEY: &str = concat!("PRIVATE ", "KEY-----");
 
 /// Looks for issued secrets outside tests and documents.
 pub(super) fn none_in_sources(files: &[SourceFile]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for file in files.iter().filter(|file| file.extension() != "md" && !file.path.starts_with("docs/")) {
-        for (number, line) in file.shipped_lines() {
-            if holds_secret(line) {
-                findings.push(Finding::in_line(file, number, "looks like a secret"));
-            }
-        }
-    }
-    findings
+    let sources = files.iter().filter(|file| file.extension() != "md" && !file.path.starts_with("docs/"));
+    in_lines(sources, Part::Shipped, "looks like a secret", holds_secret)
 }
 
 fn holds_secret(line: &str) -> bool {

@@ -143,6 +143,7 @@ fn point(text: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places;
     use super::*;
 
     /// A file whose comments say this; written so that this file names nothing itself.
@@ -152,7 +153,7 @@ mod tests {
 
     fn missing(document: &str, words: &str) -> Vec<String> {
         let files = [SourceFile::new(DOCUMENT, document), saying(words)];
-        named_exist(&files).into_iter().map(|found| found.place).collect()
+        places(named_exist(&files))
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
-use super::files::SourceFile;
+use super::files::{Part, SourceFile};
+use super::{Finding, in_lines};
 
 /// No file is above this, but for those that [`LONGER`] names.
 const LINES_MAX: usize = 300;
@@ -73,14 +73,8 @@ pub(super) fn comments(files: &[SourceFile]) -> Vec<Finding> {
         let may_be_long = words.len() < 3 || words.get(1) == Some(&"|");
         line.chars().count() > COMMENT_COLUMNS && is_comment && !may_be_long
     };
-    let lines = files
-        .iter()
-        .filter(|file| file.is_rust())
-        .flat_map(|file| file.lines().map(move |line| (file, line)));
-    lines
-        .filter(|(_, (_, line))| too_long(line))
-        .map(|(file, (number, _))| Finding::in_line(file, number, "a comment of more than 120 columns"))
-        .collect()
+    let rust = files.iter().filter(|file| file.is_rust());
+    in_lines(rust, Part::Whole, "a comment of more than 120 columns", too_long)
 }
 
 /// A file is named after its subject.
@@ -94,6 +88,7 @@ pub(super) fn names(files: &[SourceFile]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::places;
     use super::*;
 
     #[test]
@@ -113,21 +108,17 @@ mod tests {
         SourceFile::new("a/src/b.rs", &"x\n".repeat(lines))
     }
 
-    fn places(found: &[Finding]) -> Vec<&str> {
-        found.iter().map(|found| found.place.as_str()).collect()
-    }
-
     #[test]
     fn a_long_file_is_found_unless_it_is_named() {
         assert_eq!(too_long(&[of_length(300)], &[]), []);
-        assert_eq!(places(&too_long(&[of_length(301)], &[])), ["a/src/b.rs"]);
+        assert_eq!(places(too_long(&[of_length(301)], &[])), ["a/src/b.rs"]);
         assert_eq!(too_long(&[of_length(301)], &[("a/src/b.rs", "table")]), []);
     }
 
     #[test]
     fn an_exception_that_nothing_needs_is_found() {
         let longer = [("a/src/b.rs", "table"), ("a/src/gone.rs", "table")];
-        assert_eq!(places(&too_long(&[of_length(300)], &longer)), ["a/src/b.rs", "a/src/gone.rs"]);
+        assert_eq!(places(too_long(&[of_length(300)], &longer)), ["a/src/b.rs", "a/src/gone.rs"]);
     }
 
     #[test]
@@ -137,7 +128,7 @@ mod tests {
             paths.iter().map(|path| SourceFile::new(path, &"x\n".repeat(301))).collect();
         let longer: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "table")).collect();
         assert_eq!(too_long(files.get(..12).unwrap_or_default(), longer.get(..12).unwrap_or_default()), []);
-        assert_eq!(places(&too_long(&files, &longer)), [THIS_FILE]);
+        assert_eq!(places(too_long(&files, &longer)), [THIS_FILE]);
     }
 
     #[test]

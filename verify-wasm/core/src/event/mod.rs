@@ -15,6 +15,7 @@ use alloc::borrow::Cow;
 use crate::code::VerificationCode;
 use crate::json::{self, Diligence, Value};
 use members::Members;
+pub use rules::is_event_id;
 
 /// What a verified event says about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,13 +40,6 @@ pub struct Envelope<'b> {
     pub merchant_slug: Cow<'b, str>,
     /// The whole JSON text.
     pub text: &'b str,
-}
-
-/// Whether the text can be an event's id, `^evt_[0-9A-Za-z_-]{1,124}$` (contract 10.3). Such a text needs no escaping
-/// in a header, a URL's path or JSON.
-#[must_use]
-pub fn is_event_id(text: &str) -> bool {
-    rules::is_event_id(text)
 }
 
 /// Reads an event's envelope from its JSON text, without any signature (contract 10.3 and 10.4).

@@ -1,7 +1,9 @@
 //! The rules of single members (contract 10.3). Each takes the text that is meant, escapes resolved.
 
-/// `^evt_[0-9A-Za-z_-]{1,124}$`
-pub(super) fn is_event_id(text: &str) -> bool {
+/// Whether the text can be an event's id, `^evt_[0-9A-Za-z_-]{1,124}$` (contract 10.3). Such a text needs no escaping
+/// in a header, a URL's path or JSON.
+#[must_use]
+pub fn is_event_id(text: &str) -> bool {
     is_id(text, "evt_")
 }
 

@@ -40,16 +40,17 @@ impl Delivery {
         }
     }
 
+    pub(crate) fn headers(&self) -> Headers<'_> {
+        let [timestamp, signature, event_id] =
+            [&self.timestamp, &self.signature, &self.event_id].map(Option::as_deref);
+        Headers { timestamp, signature, event_id }
+    }
+
     /// `"ok"` or the code.
     pub(crate) fn verdict(&self) -> &'static str {
-        let headers = Headers {
-            timestamp: self.timestamp.as_deref(),
-            signature: self.signature.as_deref(),
-            event_id: self.event_id.as_deref(),
-        };
         let verifier = Verifier::new(&self.secrets, Tolerance::new(self.tolerance).unwrap()).unwrap();
         verifier
-            .verify(self.body.as_deref(), &headers, self.now)
+            .verify(self.body.as_deref(), &self.headers(), self.now)
             .map_or_else(VerificationCode::as_str, |_| "ok")
     }
 }

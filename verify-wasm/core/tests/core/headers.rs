@@ -100,17 +100,10 @@ fn timestamps_that_are_not_ten_digits() {
     let mut absent = Delivery::of(BODY);
     absent.timestamp = None;
     assert_eq!(absent.verdict(), "invalid_timestamp");
-    let wrong = [
+    let wrong = "178826400 17882640000 1788264000000 +178826400 -178826400 178826400. 1788264e03 0x6a95c3c0 \
+        178_826400 ١٧٨٨٢٦٤٠٠٠ １７８８２６４０００ 178826400/ 178826400:";
+    let with_blanks = [
         "",
-        "178826400",
-        "17882640000",
-        "1788264000000",
-        "+178826400",
-        "-178826400",
-        "178826400.",
-        "1788264e03",
-        "0x6a95c3c0",
-        "178_826400",
         " 1788264000",
         "1788264000 ",
         "178826400 ",
@@ -118,12 +111,8 @@ fn timestamps_that_are_not_ten_digits() {
         "1788264000\n",
         "\t788264000",
         "1788264000, 1788264000",
-        "١٧٨٨٢٦٤٠٠٠",
-        "１７８８２６４０００",
-        "178826400/",
-        "178826400:",
     ];
-    for value in wrong {
+    for value in wrong.split(' ').chain(with_blanks) {
         assert_eq!(with_timestamp(value), "invalid_timestamp", "{value:?}");
     }
     assert_eq!(with_timestamp(b"\xff788264000"), "invalid_timestamp");

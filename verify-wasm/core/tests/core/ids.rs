@@ -28,25 +28,11 @@ fn version_variant_and_random_bits() {
 fn what_is_not_an_issued_id() {
     let good = "evt_01h455vb4pex5vsknk084sn02q";
     assert!(id::is_issued("evt", good));
-    let bad = [
-        "",
-        "evt",
-        "evt_",
-        "evt_1",
-        "evt_81h455vb4pex5vsknk084sn02q",
-        "evt_01h455vb4pex5vsknk084sn02",
-        "evt_01h455vb4pex5vsknk084sn02qq",
-        "evt_01h455vb4pex5vsknk084sn02Q",
-        "evt_01h455vb4pex5vsknk084sn02i",
-        "evt_01h455vb4pex5vsknk084sn02l",
-        "evt_01h455vb4pex5vsknk084sn02o",
-        "evt_01h455vb4pex5vsknk084sn02u",
-        "evt-01h455vb4pex5vsknk084sn02q",
-        "mer_01h455vb4pex5vsknk084sn02q",
-        "evt_01h455vb4pex5vsknk084sn02\u{e9}",
-        " evt_01h455vb4pex5vsknk084sn02q",
-    ];
-    for text in bad {
+    let bad = "evt evt_ evt_1 evt_81h455vb4pex5vsknk084sn02q evt_01h455vb4pex5vsknk084sn02 \
+        evt_01h455vb4pex5vsknk084sn02qq evt_01h455vb4pex5vsknk084sn02Q evt_01h455vb4pex5vsknk084sn02i \
+        evt_01h455vb4pex5vsknk084sn02l evt_01h455vb4pex5vsknk084sn02o evt_01h455vb4pex5vsknk084sn02u \
+        evt-01h455vb4pex5vsknk084sn02q mer_01h455vb4pex5vsknk084sn02q evt_01h455vb4pex5vsknk084sn02é";
+    for text in bad.split(' ').chain(["", " evt_01h455vb4pex5vsknk084sn02q"]) {
         assert!(!id::is_issued("evt", text), "{text:?}");
     }
     for prefix in ["e", "events", "Evt", "ev1", ""] {

@@ -4,45 +4,16 @@ use crate::members::with;
 
 #[test]
 fn counters_are_integers_by_value() {
-    let good = [
-        "null",
-        "0",
-        "1",
-        "9007199254740991",
-        "1.0",
-        "1e3",
-        "1E+3",
-        "1000e-3",
-        "-0",
-        "-0.0",
-        "0e999",
-        "9007199254740991.0",
-        "0.9007199254740991e16",
-    ];
-    let bad = [
-        "-1",
-        "1.5",
-        "0.1",
-        "1e-1",
-        "9007199254740992",
-        "9007199254740993",
-        "308046561248441.032",
-        "1e16",
-        "1e300",
-        "-1e300",
-        "18446744073709551617",
-        "true",
-        "\"1\"",
-        "[]",
-        "{}",
-        "[1]",
-    ];
+    let good = "null 0 1 9007199254740991 1.0 1e3 1E+3 1000e-3 -0 -0.0 0e999 9007199254740991.0 \
+        0.9007199254740991e16";
+    let bad = "-1 1.5 0.1 1e-1 9007199254740992 9007199254740993 308046561248441.032 1e16 1e300 -1e300 \
+        18446744073709551617 true \"1\" [] {} [1]";
     for path in ["sequence", "resource_version"] {
         assert_eq!(with(path, None), "ok");
-        for value in good {
+        for value in good.split(' ') {
             assert_eq!(with(path, Some(value)), "ok", "{path} {value}");
         }
-        for value in bad {
+        for value in bad.split(' ') {
             assert_eq!(with(path, Some(value)), "invalid_payload", "{path} {value}");
         }
     }

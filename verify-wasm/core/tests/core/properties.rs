@@ -69,6 +69,15 @@ pub(crate) fn any_event() -> impl Strategy<Value = String> {
 
 static S1_VERIFIER: LazyLock<Verifier> = LazyLock::new(|| Verifier::new(&[S1], Tolerance::DEFAULT).unwrap());
 
+fn given<'h>(
+    timestamp: &'h (impl AsRef<[u8]> + ?Sized),
+    signature: &'h (impl AsRef<[u8]> + ?Sized),
+    event_id: Option<&'h (impl AsRef<[u8]> + ?Sized)>,
+) -> Headers<'h> {
+    let (timestamp, signature) = (Some(timestamp.as_ref()), Some(signature.as_ref()));
+    Headers { timestamp, signature, event_id: event_id.map(AsRef::as_ref) }
+}
+
 fn signed(body: &str, secrets: &[&str]) -> String {
     let secrets: Vec<_> = secrets.iter().map(|text| Secret::parse(text).unwrap()).collect();
     sign::signature_header(&secrets, &NOW.to_string(), body.as_bytes())
@@ -87,11 +96,7 @@ proptest! {
         let signature = signed(&body, &secrets.iter().map(String::as_str).collect::<Vec<_>>());
         let parsed: Value = serde_json::from_str(&body).unwrap();
         let timestamp = NOW.to_string();
-        let headers = Headers {
-            timestamp: Some(timestamp.as_bytes()),
-            signature: Some(signature.as_bytes()),
-            event_id: parsed["id"].as_str().map(str::as_bytes),
-        };
+        let headers = given(&timestamp, &signature, parsed["id"].as_str());
         // A receiver may trust one of them or all, in any order.
         let one = Verifier::new(&[trusted.get(&secrets)], Tolerance::new(tolerance).unwrap()).unwrap();
         let all = Verifier::new(&secrets, Tolerance::new(tolerance).unwrap()).unwrap();
@@ -118,11 +123,7 @@ proptest! {
         let at = at.index(parts.iter().map(|part| part.len()).sum());
         *flipped.iter_mut().flatten().nth(at).unwrap() ^= 1_u8 << bit;
         let event_id = serde_json::from_str::<Value>(&body).unwrap()["id"].as_str().unwrap().to_owned();
-        let headers = Headers {
-            timestamp: Some(&flipped[1]),
-            signature: Some(&flipped[2]),
-            event_id: Some(event_id.as_bytes()),
-        };
+        let headers = given(&flipped[1], &flipped[2], Some(&event_id));
         // The tolerance must not be what refuses a flipped timestamp.
         let now = std::str::from_utf8(&flipped[1]).ok().and_then(|text| text.parse().ok()).unwrap_or(NOW);
         prop_assert!(S1_VERIFIER.verify(Some(&flipped[0]), &headers, now).is_err());
@@ -147,11 +148,8 @@ proptest! {
         let verdict = |good: &[u8]| {
             let before = before.iter().map(String::as_bytes);
             let items: Vec<_> = before.chain([good]).chain(behind.iter().map(String::as_bytes)).collect();
-            let headers = Headers {
-                timestamp: Some(timestamp.as_bytes()),
-                signature: Some(&items.join(&b","[..])),
-                event_id: parsed["id"].as_str().map(str::as_bytes),
-            };
+            let signature = items.join(&b","[..]);
+            let headers = given(&timestamp, &signature, parsed["id"].as_str());
             verifier.verify(Some(body.as_bytes()), &headers, NOW).map(|_| ())
         };
         prop_assert_eq!(verdict(&good), Ok(()));
@@ -167,11 +165,7 @@ proptest! {
         let mut event_id = parsed["id"].as_str().unwrap().as_bytes().to_vec();
         let at = at.index(event_id.len());
         event_id[at] ^= 1 << bit;
-        let headers = Headers {
-            timestamp: Some(timestamp.as_bytes()),
-            signature: Some(signature.as_bytes()),
-            event_id: Some(&event_id),
-        };
+        let headers = given(&timestamp, &signature, Some(&event_id));
         let verdict = S1_VERIFIER.verify(Some(body.as_bytes()), &headers, NOW).map(|_| ());
         prop_assert_eq!(verdict, Err(VerificationCode::EventIdMismatch));
     }
@@ -186,11 +180,7 @@ proptest! {
         let secret = Secret::parse(S1).unwrap();
         let signature = sign::signature_header([&secret], &timestamp_text, body.as_bytes());
         let parsed: Value = serde_json::from_str(&body).unwrap();
-        let headers = Headers {
-            timestamp: Some(timestamp_text.as_bytes()),
-            signature: Some(signature.as_bytes()),
-            event_id: parsed["id"].as_str().map(str::as_bytes),
-        };
+        let headers = given(&timestamp_text, &signature, parsed["id"].as_str());
         let verifier = Verifier::new(&[S1], Tolerance::new(tolerance).unwrap()).unwrap();
         let at = |now| verifier.verify(Some(body.as_bytes()), &headers, now).map(|_| ());
         for direction in [-1, 1] {

@@ -192,72 +192,66 @@ fn wrapped() -> Vec<Case> {
 
 /// Nothing is left to be undone; only the looks of the body tell.
 fn suspected() -> Vec<Case> {
-    let suspected = |name, change: fn(&[u8]) -> Vec<u8>, cause| {
-        Case::right().when(
-            name,
-            |case| case.body = Some(change(BODY.as_bytes())),
-            FAILED,
-            &[cause, "other_secret_or_bytes"],
-        )
+    let failed = |name: &str, damage: &dyn Fn(&mut Case), cause: &str| {
+        Case::right().when(name, damage, FAILED, &[cause, "other_secret_or_bytes"])
     };
+    let suspected = |name, change: fn(&[u8]) -> Vec<u8>, cause| {
+        failed(name, &|case| case.body = Some(change(BODY.as_bytes())), cause)
+    };
+    // With a header line of what was sent.
+    let sent = |name, (header, value): (&str, &str), body: &str, cause| {
+        let damage = |case: &mut Case| {
+            case.line(header, value);
+            case.body = Some(body.into());
+        };
+        failed(name, &damage, cause)
+    };
+    let emptied = |name, header: &str, length: &str, cause: &str| {
+        let damage = |case: &mut Case| {
+            case.body = Some(Vec::new());
+            case.line(header, length);
+        };
+        Case::right().when(name, damage, "missing_body", &[cause])
+    };
+    let in_pieces = |body: &[u8]| {
+        let at = BODY.find('🛒').unwrap() + 2;
+        [&body[..at], &body[at..]].map(String::from_utf8_lossy).concat().into_bytes()
+    };
+    let sorted = |body: &[u8]| {
+        serde_json::to_vec(&serde_json::from_slice::<BTreeMap<String, Value>>(body).unwrap()).unwrap()
+    };
+    let length = BODY.len().to_string();
+    let [longer, other] = ["12500", "1251"].map(|total| BODY.replace("1250", total));
+    let none = |case: &mut Case| case.body = None;
     vec![
         suspected("an object was turned into text", |_| b"[object Object]".to_vec(), "body_object_text"),
         suspected("gzip", |_| [&[0x1f, 0x8b, 8, 0][..], &[0; 40]].concat(), "body_compressed"),
         suspected("zstd", |_| [&[0x28, 0xb5, 0x2f, 0xfd][..], &[0; 40]].concat(), "body_compressed"),
-        suspected(
-            "text was decoded piece by piece",
-            |body| {
-                let at = BODY.find('🛒').unwrap() + 2;
-                let pieces = [&body[..at], &body[at..]].map(String::from_utf8_lossy);
-                pieces.concat().into_bytes()
-            },
-            "body_decoded_lossy",
-        ),
+        suspected("text was decoded piece by piece", in_pieces, "body_decoded_lossy"),
         suspected("the body was cut off", |body| body[..100].to_vec(), "body_cut_off"),
-        suspected(
-            "members were sorted",
-            |body| {
-                serde_json::to_vec(&serde_json::from_slice::<BTreeMap<String, Value>>(body).unwrap()).unwrap()
-            },
-            "body_reserialized",
-        ),
+        suspected("members were sorted", sorted, "body_reserialized"),
         suspected(
             "a value was changed and blanks added",
             |_| BODY.replace("1250", " 1300").into_bytes(),
             "body_reserialized",
         ),
-        Case::right().when(
+        sent(
             "the body is shorter than it was sent",
-            |case| {
-                case.line("Content-Length", &BODY.len().to_string());
-                case.body = Some(BODY.as_bytes()[..120].to_vec());
-            },
-            FAILED,
-            &["body_cut_off", "other_secret_or_bytes"],
+            ("Content-Length", &length),
+            &BODY[..120],
+            "body_cut_off",
         ),
-        Case::right().when(
+        sent(
             "the body has another length than it was sent with",
-            |case| {
-                case.line("content-length", &BODY.len().to_string());
-                case.body = Some(BODY.replace("1250", "12500").into_bytes());
-            },
-            FAILED,
-            &["body_length_differs", "other_secret_or_bytes"],
+            ("content-length", &length),
+            &longer,
+            "body_length_differs",
         ),
-        Case::right().when(
-            "a framework decompressed the body",
-            |case| {
-                case.line("Content-Encoding", "br");
-                case.body = Some(BODY.replace("1250", "1251").into_bytes());
-            },
-            FAILED,
-            &["body_compressed", "other_secret_or_bytes"],
-        ),
-        Case::right().when(
+        sent("a framework decompressed the body", ("Content-Encoding", "br"), &other, "body_compressed"),
+        suspected(
             "the body is too large to be searched",
-            |case| case.body = Some([BODY.as_bytes(), &vec![b' '; 1 << 20]].concat()),
-            FAILED,
-            &["body_too_large", "other_secret_or_bytes"],
+            |body| [body, &vec![b' '; 1 << 20]].concat(),
+            "body_too_large",
         ),
         Case::right().when(
             "forged",
@@ -265,29 +259,8 @@ fn suspected() -> Vec<Case> {
             FAILED,
             &["other_secret_or_bytes"],
         ),
-        Case::right().when(
-            "no body is left",
-            |case| case.body = None,
-            "missing_body",
-            &["body_consumed", "body_not_sent"],
-        ),
-        Case::right().when(
-            "a parser has read the body",
-            |case| {
-                case.body = Some(Vec::new());
-                case.line("Content-Length", "220");
-            },
-            "missing_body",
-            &["body_consumed"],
-        ),
-        Case::right().when(
-            "no body was sent",
-            |case| {
-                case.body = Some(Vec::new());
-                case.line("content-length", "0");
-            },
-            "missing_body",
-            &["body_not_sent"],
-        ),
+        Case::right().when("no body is left", none, "missing_body", &["body_consumed", "body_not_sent"]),
+        emptied("a parser has read the body", "Content-Length", "220", "body_consumed"),
+        emptied("no body was sent", "content-length", "0", "body_not_sent"),
     ]
 }

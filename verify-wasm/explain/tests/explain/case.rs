@@ -79,16 +79,18 @@ impl Case {
         self
     }
 
+    pub(crate) fn headers(&self) -> Headers<'_> {
+        let [timestamp, signature, event_id] = [&self.timestamp, &self.signature, &self.event_id]
+            .map(|header| header.as_deref().map(str::as_bytes));
+        Headers { timestamp, signature, event_id }
+    }
+
     pub(crate) fn explanation(&self) -> Explanation {
         let lines: Vec<HeaderLine<'_>> =
             self.lines.iter().map(|(name, value)| HeaderLine { name, value: value.as_bytes() }).collect();
         let secrets: Vec<&str> = self.secrets.iter().map(String::as_str).collect();
         let other_secrets: Vec<&str> = self.other_secrets.iter().map(String::as_str).collect();
-        let headers = Headers {
-            timestamp: self.timestamp.as_deref().map(str::as_bytes),
-            signature: self.signature.as_deref().map(str::as_bytes),
-            event_id: self.event_id.as_deref().map(str::as_bytes),
-        };
+        let headers = self.headers();
         let tolerance = Tolerance::new(self.tolerance).unwrap();
         let trust = Trust { secrets: &secrets, other_secrets: &other_secrets, tolerance, now: self.now };
         let limit = BodyLimit::new(self.max_body_bytes).unwrap();

@@ -9,96 +9,62 @@ pub(crate) fn cases() -> Vec<Case> {
     [absent(), timestamps(), clocks(), signatures(), event_ids()].concat()
 }
 
+/// One of the three headers, and the code of a delivery without it.
+type Header = (fn(&mut Case) -> &mut Option<String>, &'static str);
+
+const TIMESTAMP: Header = (|case| &mut case.timestamp, "invalid_timestamp");
+const SIGNATURE: Header = (|case| &mut case.signature, "missing_signature");
+const EVENT_ID: Header = (|case| &mut case.event_id, "event_id_mismatch");
+
 fn right_but(name: &str, damage: impl FnOnce(&mut Case), code: &str, causes: &[&str]) -> Case {
     Case::right().when(name, damage, code, causes)
 }
 
-fn absent() -> Vec<Case> {
-    let none = |case: &mut Case| {
-        (case.timestamp, case.signature, case.event_id) = (None, None, None);
+/// The header has this value instead of its own, or none.
+fn valued(name: &str, (header, code): Header, value: Option<&str>, cause: &str) -> Case {
+    right_but(name, |case| *header(case) = value.map(str::to_owned), code, &[cause])
+}
+
+/// These headers are not there, and another line is. The first of them decides.
+fn instead(name: &str, absent: &[Header], line: (&str, &str), cause: &str) -> Case {
+    let damage = |case: &mut Case| {
+        absent.iter().for_each(|(header, _)| *header(case) = None);
+        case.line(line.0, line.1);
     };
+    right_but(name, damage, absent[0].1, &[cause])
+}
+
+fn absent() -> Vec<Case> {
+    let all = [TIMESTAMP, SIGNATURE, EVENT_ID];
+    let none = |case: &mut Case| all.iter().for_each(|(header, _)| *header(case) = None);
+    let other_profile = ("webhook-signature", "v1,AAAA");
     vec![
         right_but("no header at all", none, "invalid_timestamp", &["not_a_delivery"]),
-        right_but(
-            "another service's webhook",
-            |case| {
-                none(case);
-                case.line("Stripe-Signature", "t=1,v1=2");
-            },
-            "invalid_timestamp",
-            &["not_a_delivery"],
-        ),
-        right_but(
-            "the headers of the other profile alone",
-            |case| {
-                none(case);
-                case.line("webhook-signature", "v1,AAAA");
-            },
-            "invalid_timestamp",
-            &["not_a_delivery"],
-        ),
-        right_but(
-            "the timestamp was dropped",
-            |case| case.timestamp = None,
-            "invalid_timestamp",
-            &["header_dropped"],
-        ),
-        right_but(
-            "the signature was dropped",
-            |case| case.signature = None,
-            "missing_signature",
-            &["header_dropped"],
-        ),
-        right_but(
-            "the event id was dropped",
-            |case| case.event_id = None,
-            "event_id_mismatch",
-            &["header_dropped"],
-        ),
-        right_but(
+        instead("another service's webhook", &all, ("Stripe-Signature", "t=1,v1=2"), "not_a_delivery"),
+        instead("the headers of the other profile alone", &all, other_profile, "not_a_delivery"),
+        valued("the timestamp was dropped", TIMESTAMP, None, "header_dropped"),
+        valued("the signature was dropped", SIGNATURE, None, "header_dropped"),
+        valued("the event id was dropped", EVENT_ID, None, "header_dropped"),
+        instead(
             "headers are CGI variables",
-            |case| {
-                none(case);
-                case.line("HTTP_SERVICE_TIMESTAMP", "1788264000");
-            },
-            "invalid_timestamp",
-            &["header_renamed"],
+            &all,
+            ("HTTP_SERVICE_TIMESTAMP", "1788264000"),
+            "header_renamed",
         ),
-        right_but(
+        instead(
             "a proxy renamed the signature",
-            |case| {
-                case.signature = None;
-                case.line("X-Service-Signature", "v1=");
-            },
-            "missing_signature",
-            &["header_renamed"],
+            &[SIGNATURE],
+            ("X-Service-Signature", "v1="),
+            "header_renamed",
         ),
-        right_but(
-            "a blank timestamp",
-            |case| case.timestamp = Some(String::new()),
-            "invalid_timestamp",
-            &["header_blank"],
-        ),
-        right_but(
-            "a blank signature",
-            |case| case.signature = Some(" ".to_owned()),
-            "missing_signature",
-            &["header_blank"],
-        ),
-        right_but(
-            "a blank event id",
-            |case| case.event_id = Some(String::new()),
-            "event_id_mismatch",
-            &["header_blank"],
-        ),
+        valued("a blank timestamp", TIMESTAMP, Some(""), "header_blank"),
+        valued("a blank signature", SIGNATURE, Some(" "), "header_blank"),
+        valued("a blank event id", EVENT_ID, Some(""), "header_blank"),
     ]
 }
 
 fn timestamps() -> Vec<Case> {
-    let stamped = |name: &str, value: &str, cause: &str| {
-        let value = value.to_owned();
-        right_but(name, |case| case.timestamp = Some(value), "invalid_timestamp", &[cause])
-    };
+    let stamped = |name: &str, value: &str, cause: &str| valued(name, TIMESTAMP, Some(value), cause);
     vec![
         stamped("milliseconds", "1788264000000", "timestamp_unit"),
         stamped("microseconds", "1788264000000000", "timestamp_unit"),
@@ -140,48 +106,40 @@ fn clocks() -> Vec<Case> {
 }
 
 fn signatures() -> Vec<Case> {
-    let written = |name: &str, write: fn(&str) -> String, causes: &[&str]| {
-        right_but(
-            name,
-            |case| {
-                let header = case.signature.take().unwrap();
-                case.signature = Some(write(header.strip_prefix("v1=").unwrap()));
-            },
-            "invalid_signature",
-            causes,
-        )
+    let written = |name: &str, write: fn(&str) -> String, cause: &str| {
+        let damage = |case: &mut Case| {
+            let header = case.signature.take().unwrap();
+            case.signature = Some(write(header.strip_prefix("v1=").unwrap()));
+        };
+        right_but(name, damage, "invalid_signature", &[cause])
     };
     let zeros = "0".repeat(64);
     vec![
-        written("capital digits", |digits| format!("v1={}", digits.to_uppercase()), &["signature_uppercase"]),
-        written("base64", |digits| format!("v1={}", base64(digits)), &["signature_base64"]),
+        written("capital digits", |digits| format!("v1={}", digits.to_uppercase()), "signature_uppercase"),
+        written("base64", |digits| format!("v1={}", base64(digits)), "signature_base64"),
         written(
             "as Standard Webhooks write it",
             |digits| format!("v1,{}", base64(digits)),
-            &["signature_base64"],
+            "signature_base64",
         ),
-        written("bare digits", str::to_owned, &["signature_prefix_missing"]),
-        written("as GitHub writes it", |digits| format!("sha256={digits}"), &["signature_scheme"]),
-        written("quotation marks", |digits| format!("\"v1={digits}\""), &["signature_quoted"]),
-        written("semicolons", |digits| format!("v0=x;v1={digits}"), &["signature_separator"]),
-        written("a blank inside", |digits| format!("v1= {digits}"), &["signature_separator"]),
-        written("a capital V", |digits| format!("V1={digits}"), &["signature_scheme"]),
+        written("bare digits", str::to_owned, "signature_prefix_missing"),
+        written("as GitHub writes it", |digits| format!("sha256={digits}"), "signature_scheme"),
+        written("quotation marks", |digits| format!("\"v1={digits}\""), "signature_quoted"),
+        written("semicolons", |digits| format!("v0=x;v1={digits}"), "signature_separator"),
+        written("a blank inside", |digits| format!("v1= {digits}"), "signature_separator"),
+        written("a capital V", |digits| format!("V1={digits}"), "signature_scheme"),
         written(
             "the right digits under v0, others under v1",
             |digits| format!("v0={digits},v1={}", "0".repeat(64)),
-            &["signature_scheme"],
+            "signature_scheme",
         ),
-        written("cut off", |digits| format!("v1={}", &digits[..40]), &["signature_cut_off"]),
-        written("nothing behind v1=", |_| "v1=".to_owned(), &["signature_cut_off"]),
-        written("a digit too many", |digits| format!("v1={digits}0"), &["signature_form"]),
-        written("not hexadecimal", |_| "v1=hello".to_owned(), &["signature_form"]),
-        written("no signature at all", |_| "hello".to_owned(), &["signature_form"]),
-        written("only commas", |_| ",,".to_owned(), &["signature_form"]),
-        written(
-            "far too long",
-            |digits| format!("{}v1={digits}", ",".repeat(16_384)),
-            &["signature_too_long"],
-        ),
+        written("cut off", |digits| format!("v1={}", &digits[..40]), "signature_cut_off"),
+        written("nothing behind v1=", |_| "v1=".to_owned(), "signature_cut_off"),
+        written("a digit too many", |digits| format!("v1={digits}0"), "signature_form"),
+        written("not hexadecimal", |_| "v1=hello".to_owned(), "signature_form"),
+        written("no signature at all", |_| "hello".to_owned(), "signature_form"),
+        written("only commas", |_| ",,".to_owned(), "signature_form"),
+        written("far too long", |digits| format!("{}v1={digits}", ",".repeat(16_384)), "signature_too_long"),
         right_but(
             "a right one that does not fit, and one cut off",
             |case| case.signature = Some(format!("v1={zeros},v1=00")),
@@ -206,10 +164,7 @@ fn base64(digits: &str) -> String {
 }
 
 fn event_ids() -> Vec<Case> {
-    let named = |name: &str, value: &str, cause: &str| {
-        let value = value.to_owned();
-        right_but(name, |case| case.event_id = Some(value), "event_id_mismatch", &[cause])
-    };
+    let named = |name: &str, value: &str, cause: &str| valued(name, EVENT_ID, Some(value), cause);
     vec![
         named("a quoted id", "\"evt_1\"", "event_id_quoted"),
         named("two id headers", "evt_1, evt_1", "header_repeated"),

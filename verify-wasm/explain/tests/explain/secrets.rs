@@ -52,150 +52,89 @@ fn unusable() -> Vec<Case> {
 
 fn mistaken() -> Vec<Case> {
     let failed = "invalid_signature";
-    let made = |name, damage: fn(&mut Case), cause| Case::right().when(name, damage, failed, &[cause]);
+    let right = Case::right;
+    // This secret is configured; the sender has S1.
+    let trusts = |name: &str, secret: &str, causes: &[&str]| {
+        right().when(name, |case| case.secrets = vec![secret.to_owned()], failed, causes)
+    };
+    // S1 is configured; the sender makes this key of it.
+    let keyed = |name: &str, key: &[&[u8]], cause: &str| {
+        right().when(name, |case| sign(case, key, &signed()), failed, &[cause])
+    };
+    // The sender signs this text.
+    let signs = |name: &str, text: &str| {
+        let damage = |case: &mut Case| sign(case, &[S1.as_bytes()], text.as_bytes());
+        right().when(name, damage, failed, &["signed_other_string"])
+    };
+    // This secret is configured, and the sender makes this key of it.
+    let both = |name: &str, secret: &str, key: &[u8], cause: &str| {
+        let damage = |case: &mut Case| {
+            case.secrets = vec![secret.to_owned()];
+            sign(case, &[key], &signed());
+        };
+        right().when(name, damage, failed, &[cause])
+    };
+    let previous = |case: &mut Case| {
+        case.signature = Some(signature(S2, BODY.as_bytes()));
+        case.other_secrets = vec!["whsec_a".to_owned(), format!("{S2}\n")];
+    };
+    let (key, rest) = (S1.as_bytes(), &S1[6..]);
+    let behind_prefix = |rest: &str| format!("whsec_{rest}");
+    let [stray, cut_off, letters, encoded_key] =
+        ["secret_stray_end", "secret_cut_off", "secret_case", "key_encoded"];
+    let unsure = "other_secret_or_bytes";
     vec![
-        made(
-            "a secret with a quotation mark behind it",
-            |case| case.secrets = vec![format!("{S1}\"")],
-            "secret_stray_end",
-        ),
-        made(
-            "a secret with a written line end behind it",
-            |case| case.secrets = vec![format!("{S1}\\n")],
-            "secret_stray_end",
-        ),
-        made(
-            "a secret with its prefix twice",
-            |case| case.secrets = vec![format!("whsec_{S1}")],
-            "secret_stray_end",
-        ),
-        made(
-            "the key is the text behind the prefix",
-            |case| sign(case, &[&S1.as_bytes()[6..]], &signed()),
-            "key_without_prefix",
-        ),
-        made("the key is decoded base64", |case| sign(case, &[&base64(&S1[6..])], &signed()), "key_decoded"),
-        made(
-            "the key is decoded hexadecimal",
-            |case| {
-                case.secrets = vec!["whsec_00ff10a0".to_owned()];
-                sign(case, &[&[0, 0xff, 0x10, 0xa0]], &signed());
-            },
-            "key_decoded",
-        ),
-        made(
-            "the last character of the secret is missing",
-            |case| case.secrets = vec![S1[..S1.len() - 1].to_owned()],
-            "secret_cut_off",
-        ),
-        made(
-            "the first character of the secret is missing",
-            |case| case.secrets = vec![format!("whsec_{}", &S1[7..])],
-            "secret_cut_off",
-        ),
-        made(
-            "the sender's secret is cut off",
-            |case| sign(case, &[&S1.as_bytes()[..20]], &signed()),
-            "secret_cut_off",
-        ),
-        made(
-            "the sender's secret lacks its beginning",
-            |case| sign(case, &[b"whsec_", &S1.as_bytes()[9..]], &signed()),
-            "secret_cut_off",
-        ),
-        Case::right().when(
-            "several characters of the secret are missing",
-            |case| case.secrets = vec![S1[..40].to_owned()],
-            failed,
-            &["secret_cut_off", "other_secret_or_bytes"],
-        ),
-        made(
-            "the sender's secret is in lowercase",
-            |case| sign(case, &[S1.to_lowercase().as_bytes()], &signed()),
-            "secret_case",
-        ),
-        made(
-            "the sender's secret is in capitals",
-            |case| sign(case, &[S1.to_uppercase().as_bytes()], &signed()),
-            "secret_case",
-        ),
-        made(
+        trusts("a secret with a quotation mark behind it", &format!("{S1}\""), &[stray]),
+        trusts("a secret with a written line end behind it", &format!("{S1}\\n"), &[stray]),
+        trusts("a secret with its prefix twice", &behind_prefix(S1), &[stray]),
+        keyed("the key is the text behind the prefix", &[rest.as_bytes()], "key_without_prefix"),
+        keyed("the key is decoded base64", &[&base64(rest)], "key_decoded"),
+        both("the key is decoded hexadecimal", "whsec_00ff10a0", &[0, 0xff, 0x10, 0xa0], "key_decoded"),
+        trusts("the last character of the secret is missing", &S1[..S1.len() - 1], &[cut_off]),
+        trusts("the first character of the secret is missing", &behind_prefix(&S1[7..]), &[cut_off]),
+        keyed("the sender's secret is cut off", &[&key[..20]], cut_off),
+        keyed("the sender's secret lacks its beginning", &[b"whsec_", &key[9..]], cut_off),
+        trusts("several characters of the secret are missing", &S1[..40], &[cut_off, unsure]),
+        keyed("the sender's secret is in lowercase", &[S1.to_lowercase().as_bytes()], letters),
+        keyed("the sender's secret is in capitals", &[S1.to_uppercase().as_bytes()], letters),
+        keyed(
             "the sender's secret has capitals behind the prefix",
-            |case| sign(case, &[b"whsec_", S1[6..].to_uppercase().as_bytes()], &signed()),
-            "secret_case",
+            &[b"whsec_", rest.to_uppercase().as_bytes()],
+            letters,
         ),
-        Case::right().when(
-            "the configured secret is in lowercase",
-            |case| case.secrets = vec![S1.to_lowercase()],
-            failed,
-            &["secret_case", "other_secret_or_bytes"],
-        ),
-        made(
+        trusts("the configured secret is in lowercase", &S1.to_lowercase(), &[letters, unsure]),
+        keyed(
             "the sender encodes what follows the prefix",
-            |case| sign(case, &[b"whsec_", encoded(&S1[6..]).as_bytes()], &signed()),
-            "key_encoded",
+            &[b"whsec_", encoded(rest).as_bytes()],
+            encoded_key,
         ),
-        made(
+        keyed(
             "the sender encodes the whole secret",
-            |case| sign(case, &[encoded(S1).trim_end_matches('=').as_bytes()], &signed()),
-            "key_encoded",
+            &[encoded(S1).trim_end_matches('=').as_bytes()],
+            encoded_key,
         ),
-        made(
+        keyed(
             "the sender writes hexadecimal digits",
-            |case| sign(case, &[b"whsec_", hex::encode(&S1[6..]).as_bytes()], &signed()),
-            "key_encoded",
+            &[b"whsec_", hex::encode(rest).as_bytes()],
+            encoded_key,
         ),
-        made(
+        trusts(
             "the configured secret has its rest in base64",
-            |case| case.secrets = vec![format!("whsec_{}", encoded(&S1[6..]))],
-            "key_encoded",
+            &behind_prefix(&encoded(rest)),
+            &[encoded_key],
         ),
-        made(
+        trusts(
             "the configured secret is the whole one in base64",
-            |case| case.secrets = vec![format!("whsec_{}", encoded(S1))],
-            "key_encoded",
+            &behind_prefix(&encoded(S1)),
+            &[encoded_key],
         ),
-        made(
-            "the configured secret has percent signs",
-            |case| {
-                case.secrets = vec!["whsec_a%2Bb%2Fc".to_owned()];
-                sign(case, &[b"whsec_a+b/c"], &signed());
-            },
-            "key_encoded",
-        ),
-        made(
-            "the sender's key has a line feed",
-            |case| sign(case, &[S1.as_bytes(), b"\n"], &signed()),
-            "secret_blanks",
-        ),
-        made(
-            "the sender's key has quotation marks",
-            |case| sign(case, &[b"\"", S1.as_bytes(), b"\""], &signed()),
-            "secret_quoted",
-        ),
-        made(
-            "the body alone was signed",
-            |case| sign(case, &[S1.as_bytes()], BODY.as_bytes()),
-            "signed_other_string",
-        ),
-        made(
-            "the full stop was left out",
-            |case| sign(case, &[S1.as_bytes()], format!("{NOW}{BODY}").as_bytes()),
-            "signed_other_string",
-        ),
-        made(
-            "signed as Standard Webhooks do",
-            |case| sign(case, &[S1.as_bytes()], format!("evt_1.{NOW}.{BODY}").as_bytes()),
-            "signed_other_string",
-        ),
-        made(
-            "signed with the previous secret",
-            |case| {
-                case.signature = Some(signature(S2, BODY.as_bytes()));
-                case.other_secrets = vec!["whsec_a".to_owned(), format!("{S2}\n")];
-            },
-            "other_secret",
-        ),
+        both("the configured secret has percent signs", "whsec_a%2Bb%2Fc", b"whsec_a+b/c", encoded_key),
+        keyed("the sender's key has a line feed", &[key, b"\n"], "secret_blanks"),
+        keyed("the sender's key has quotation marks", &[b"\"", key, b"\""], "secret_quoted"),
+        signs("the body alone was signed", BODY),
+        signs("the full stop was left out", &format!("{NOW}{BODY}")),
+        signs("signed as Standard Webhooks do", &format!("evt_1.{NOW}.{BODY}")),
+        right().when("signed with the previous secret", previous, failed, &["other_secret"]),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Input: what a [`Delivery`] is made of, then what was done to it on its way and what else is known of the request.
 
 use arbitrary::{Arbitrary as _, Result, Unstructured};
-use verify_core::{Headers, Tolerance};
+use verify_core::Tolerance;
 use verify_explain::{Explanation, HeaderLine, Trust, explain as causes_of};
 use verify_reference::delivery::digest;
 
@@ -30,11 +30,7 @@ fn try_explain(u: &mut Unstructured<'_>) -> Result<()> {
     let (secrets, others): (Vec<_>, Vec<_>) =
         (delivery.secrets.iter().map(String::as_str).collect(), others.iter().map(String::as_str).collect());
     let Ok(tolerance) = Tolerance::new(delivery.tolerance) else { return Ok(()) };
-    let headers = Headers {
-        timestamp: joined.timestamp.as_deref(),
-        signature: joined.signature.as_deref(),
-        event_id: joined.event_id.as_deref(),
-    };
+    let headers = joined.headers();
     let lines: Vec<_> = lines.iter().map(|(name, value)| HeaderLine { name, value }).collect();
     let given = verify_explain::Delivery { body: joined.body.as_deref(), headers, lines: &lines };
     let trust = Trust { secrets: &secrets, other_secrets: &others, tolerance, now: joined.now };

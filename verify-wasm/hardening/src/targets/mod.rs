@@ -155,21 +155,17 @@ pub fn json(data: &[u8]) {
 }
 
 fn compare_fields(envelope: &Envelope<'_>, root: &Node) {
-    let string = |node: Option<&Node>| match node {
-        Some(Node::String(text)) => Some(text.clone()),
-        _ => None,
-    };
     let number = |node: Option<&Node>| match node {
         Some(Node::Number(number)) => Some(*number),
         _ => None,
     };
-    let merchant = |name| string(root.get("merchant").and_then(|merchant| merchant.get(name)));
-    assert_eq!(string(root.get("id")).as_deref(), Some(envelope.id.as_ref()));
-    assert_eq!(string(root.get("type")).as_deref(), Some(envelope.event_type.as_ref()));
-    assert_eq!(string(root.get("api_version")).as_deref(), Some(envelope.api_version.as_ref()));
-    assert_eq!(string(root.get("created_at")).as_deref(), Some(envelope.created_at.as_ref()));
-    assert_eq!(merchant("id").as_deref(), Some(envelope.merchant_id.as_ref()));
-    assert_eq!(merchant("slug").as_deref(), Some(envelope.merchant_slug.as_ref()));
+    let merchant = |name| root.get("merchant").and_then(|merchant| merchant.text(name));
+    assert_eq!(root.text("id"), Some(envelope.id.as_ref()));
+    assert_eq!(root.text("type"), Some(envelope.event_type.as_ref()));
+    assert_eq!(root.text("api_version"), Some(envelope.api_version.as_ref()));
+    assert_eq!(root.text("created_at"), Some(envelope.created_at.as_ref()));
+    assert_eq!(merchant("id"), Some(envelope.merchant_id.as_ref()));
+    assert_eq!(merchant("slug"), Some(envelope.merchant_slug.as_ref()));
     assert_eq!(number(root.get("sequence")), envelope.sequence.map(|number| number as f64));
     assert_eq!(number(root.get("resource_version")), envelope.resource_version.map(|number| number as f64));
     assert_eq!(matches!(root.get("livemode"), Some(Node::Bool)), envelope.livemode.is_some());
@@ -223,10 +219,7 @@ fn what_is_signed_verifies(delivery: &Delivery, joined: &Joined) {
     }
     let expected = slow_event::verdict(body);
     let id = Node::parse(body);
-    let id = match id.as_ref().and_then(|root| root.get("id")) {
-        Some(Node::String(id)) => Some(id.as_bytes()),
-        _ => None,
-    };
+    let id = id.as_ref().and_then(|root| root.text("id")).map(str::as_bytes);
     let signature = sign::signature_header(&keys, "1788264000", body);
     let given =
         Headers { timestamp: Some(b"1788264000"), signature: Some(signature.as_bytes()), event_id: id };

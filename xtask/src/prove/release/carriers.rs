@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
+use super::packages::unpack;
 use super::{Trial, plays_an_order};
 use crate::process;
 
@@ -13,13 +14,7 @@ use crate::process;
 pub(super) fn tarball(trial: &Trial<'_>) -> Result<()> {
     let folder = trial.empty("tarball")?;
     let tarball = trial.artifact("authority-", "-linux.tar.gz")?;
-    process::run(
-        Command::new("tar")
-            .args(["--extract", "--strip-components=1", "--file"])
-            .arg(tarball)
-            .arg("--directory")
-            .arg(&folder),
-    )?;
+    unpack(&tarball, &folder)?;
     for file in ["LICENSE-MIT", "docs/operations.md", "deploy/systemd/authority.service"] {
         ensure!(folder.join(file).is_file(), "the tarball has no {file}");
     }

@@ -84,7 +84,7 @@ fn environment(trial: &Trial<'_>) -> Result<std::path::PathBuf> {
 }
 
 /// Unpacks an archive that has one folder in it, without that.
-fn unpack(archive: &Path, to: &Path) -> Result<()> {
+pub(super) fn unpack(archive: &Path, to: &Path) -> Result<()> {
     process::run(
         Command::new("tar")
             .args(["--extract", "--gzip", "--strip-components=1", "--file"])
