@@ -103,8 +103,14 @@ fn is_integer(member: &Map<String, Value>) -> bool {
     }
 }
 
+/// The parts of an order's sums, and what is called an amount.
 fn is_amount(name: &str) -> bool {
-    name == "amount" || name.starts_with("amount_") || name.ends_with("_amount")
+    const SUMS: &str =
+        "subtotal discount shipping tax total authorized captured refunded refund_pending refundable due";
+    name == "amount"
+        || name.starts_with("amount_")
+        || name.ends_with("_amount")
+        || SUMS.split(' ').any(|sum| sum == name)
 }
 
 impl Rule {
@@ -165,6 +171,25 @@ macro_rules! members {
     };
 }
 
+/// Declares the schema of a type of texts, which stands wherever a member has the type.
+macro_rules! inline_schema {
+    ($name:ident, $schema:expr) => {
+        impl ::schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                $schema
+            }
+        }
+    };
+}
+
 /// Declares that a type is written as another one is.
 macro_rules! written_as {
     ($name:ident, $shape:ty) => {
@@ -188,4 +213,4 @@ macro_rules! written_as {
     };
 }
 
-pub(crate) use {members, written_as};
+pub(crate) use {inline_schema, members, written_as};
