@@ -70,9 +70,16 @@ impl Refusal {
     /// record's present one, and the one that the request asks for.
     #[must_use]
     pub fn transition(current: &str, requested: &str, detail: impl Into<String>) -> Self {
-        Self::new(ErrorCode::InvalidStateTransition, detail)
-            .with("current_status", current)
-            .with("requested_status", requested)
+        Self::new(ErrorCode::InvalidStateTransition, detail).of_statuses(current, requested)
+    }
+
+    /// The report contradicts what is recorded, with the same two statuses.
+    pub(crate) fn conflict(current: &str, reported: &str, detail: impl Into<String>) -> Self {
+        Self::new(ErrorCode::ProcessorConflict, detail).of_statuses(current, reported)
+    }
+
+    fn of_statuses(self, current: &str, requested: &str) -> Self {
+        self.with("current_status", current).with("requested_status", requested)
     }
 
     /// A fault of the service. The cause belongs to the log.
@@ -94,7 +101,12 @@ impl Refusal {
 
     /// A body with one wrong member.
     pub fn member(pointer: impl Into<String>, code: MemberCode, detail: impl Into<String>) -> Self {
-        Self::of_members(vec![MemberError { pointer: pointer.into(), code, detail: detail.into() }])
+        Self::of_members(vec![MemberError::new(pointer, code, detail)])
+    }
+
+    /// Refuses a body with these wrong members; without any there is nothing to refuse.
+    pub(crate) fn check(wrong: Vec<MemberError>) -> Result<()> {
+        if wrong.is_empty() { Ok(()) } else { Err(Self::of_members(wrong)) }
     }
 
     /// A body with wrong members. The code is `field_not_writable` when one of them is that, else `unknown_field`
@@ -169,6 +181,13 @@ pub struct MemberError {
     pub code: MemberCode,
     /// For people.
     pub detail: String,
+}
+
+impl MemberError {
+    /// What is wrong with the member at `pointer`.
+    pub fn new(pointer: impl Into<String>, code: MemberCode, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), code, detail: detail.into() }
+    }
 }
 
 text_enum! {

@@ -25,7 +25,7 @@ pub(crate) struct Errors {
 impl Errors {
     pub(crate) fn push(&mut self, pointer: String, code: MemberCode, detail: impl Into<String>) {
         if !self.muted && self.list.len() < COLLECT_LIMIT {
-            self.list.push(MemberError { pointer, code, detail: detail.into() });
+            self.list.push(MemberError::new(pointer, code, detail));
         }
     }
 

@@ -87,9 +87,7 @@ impl ApiKeyRecord {
             }
             ended @ (KeyStatus::Expired | KeyStatus::Revoked) => {
                 let detail = "A key that has ended cannot be replaced; issue another.";
-                return Err(Refusal::new(ErrorCode::InvalidStateTransition, detail)
-                    .with("current_status", ended.as_str())
-                    .with("requested_status", KeyStatus::Expiring.as_str()));
+                return Err(Refusal::transition(ended.as_str(), KeyStatus::Expiring.as_str(), detail));
             }
         }
         let end = now.plus_ms(rotation.overlap_ms);

@@ -69,9 +69,7 @@ pub fn ingest(
         }
         made.push(version);
     }
-    if let Some((order, event)) = order.after_payments(&made, confirm_on, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_payments(&made, confirm_on, now));
     Ok(changes)
 }
 

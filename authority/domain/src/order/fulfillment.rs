@@ -181,22 +181,14 @@ fn check_references(order: &Order, targets: &[LineTarget]) -> Result<()> {
         } else {
             continue;
         };
-        wrong.push(MemberError {
-            pointer: format!("/line_items/{index}/id"),
-            code,
-            detail: detail.to_owned(),
-        });
+        wrong.push(MemberError::new(format!("/line_items/{index}/id"), code, detail));
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Refusal::of_members(wrong)) }
+    Refusal::check(wrong)
 }
 
 fn allowed(order: &Order, target: FulfillmentStatus) -> Result<Cell> {
     let from = order.fulfillment_status;
-    let refuse = |detail: String| {
-        Err(Refusal::new(ErrorCode::InvalidStateTransition, detail)
-            .with("current_status", from.as_str())
-            .with("requested_status", target.as_str()))
-    };
+    let refuse = |detail: String| Err(Refusal::transition(from.as_str(), target.as_str(), detail));
     let ships = matches!(target, FulfillmentStatus::Shipped | FulfillmentStatus::Delivered);
     if ships && !order.line_items.iter().any(|line| line.requires_shipping) {
         return refuse(format!("Nothing of this order is to be shipped; it cannot be {target}."));
@@ -215,17 +207,13 @@ fn with_lines(order: &Order, targets: &[LineTarget]) -> Result<Vec<OrderLine>> {
         if (line.shipped_quantity..=line.quantity).contains(&target.fulfilled_quantity) {
             line.fulfilled_quantity = target.fulfilled_quantity;
         } else {
-            wrong.push(MemberError {
-                pointer: format!("/line_items/{index}/fulfilled_quantity"),
-                code: MemberCode::OutOfRange,
-                detail: format!(
-                    "must be from {}, what is shipped, to {}, the line's quantity",
-                    line.shipped_quantity, line.quantity
-                ),
-            });
+            let (least, most) = (line.shipped_quantity, line.quantity);
+            let detail = format!("must be from {least}, what is shipped, to {most}, the line's quantity");
+            let pointer = format!("/line_items/{index}/fulfilled_quantity");
+            wrong.push(MemberError::new(pointer, MemberCode::OutOfRange, detail));
         }
     }
-    if wrong.is_empty() { Ok(lines) } else { Err(Refusal::of_members(wrong)) }
+    Refusal::check(wrong).map(|()| lines)
 }
 
 fn agree(lines: &[OrderLine], target: Option<FulfillmentStatus>) -> Result<()> {

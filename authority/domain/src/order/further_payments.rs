@@ -36,18 +36,15 @@ pub fn room(total: Money, payments: &[Payment]) -> Money {
 /// may; `validation_failed` when the amount is more than [`room`].
 pub fn start(
     order: Order,
-    payments: Vec<Payment>,
+    mut payments: Vec<Payment>,
     new: NewPayment,
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
     let payment = attach(&order, &payments, new, now)?;
     let mut changes = vec![told(&payment)];
-    let mut payments = payments;
     payments.push(payment);
-    if let Some((order, event)) = order.after_payments(&payments, confirm_on, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_payments(&payments, confirm_on, now));
     Ok(changes)
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use verify_core::catalog::EventType;
 
 use crate::error_code::ErrorCode;
+use crate::event::change::Change;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order::fulfillment_status::FulfillmentStatus;
 use crate::order::number::OrderNumber;
@@ -123,15 +124,15 @@ pub struct Order {
 }
 
 impl Order {
-    /// The next version after its payments changed, with the one event that tells of it; `None` when nothing that
-    /// the order shows has changed. `payments` are all of the order's, oldest first.
+    /// The next version after its payments changed, told by one event; `None` when nothing that the order shows has
+    /// changed. `payments` are all of the order's, oldest first.
     #[must_use]
     pub(crate) fn after_payments(
         self,
         payments: &[Payment],
         confirm_on: ConfirmOn,
         now: Timestamp,
-    ) -> Option<(Self, EventType)> {
+    ) -> Option<Change> {
         let before = self.clone();
         let mut next = self;
         next.take_over(payments);
@@ -148,14 +149,14 @@ impl Order {
         // Once more: a free order counts as paid from here on (contract 3.2 row 5).
         next.take_over(payments);
         next.complete_if_done(now);
-        (next != before).then(|| (next.next_version(now), event))
+        (next != before).then(|| Change::order(event, &next.next_version(now)))
     }
 
-    /// The next version after its lines changed, with the one event that tells of it; `None` when they did not.
+    /// The next version after its lines changed, told by one event; `None` when they did not.
     #[must_use]
-    pub(crate) fn after_lines(self, lines: Vec<OrderLine>, now: Timestamp) -> Option<(Self, EventType)> {
+    pub(crate) fn after_lines(self, lines: Vec<OrderLine>, now: Timestamp) -> Option<Change> {
         let note = self.fulfillment_note.clone();
-        self.after_fulfillment(lines, note, now)
+        self.after_fulfillment(lines, note, now).map(|(order, event)| Change::order(event, &order))
     }
 
     /// The next version after its lines or its fulfilment note changed, with the one event that tells of it; `None`

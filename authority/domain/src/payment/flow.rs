@@ -6,15 +6,15 @@
 
 use verify_core::catalog::EventType;
 
+use crate::checkout::flow::made;
 use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::order::number::OrderNumber;
-use crate::order::{ConfirmOn, NewOrder, Order, OrderStatus};
+use crate::order::{ConfirmOn, Order, OrderStatus};
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal, Result};
-use crate::subscription::AnchoredSubscription;
-use crate::subscription::founding::{Founding, found};
+use crate::subscription::founding::Founding;
 use crate::time::Timestamp;
 
 /// Where a payment stands when a report arrives.
@@ -141,17 +141,14 @@ pub fn settle(
             if let Some(stored) = payments.iter_mut().find(|stored| stored.id == payment.id) {
                 *stored = *payment;
             }
-            if let Some((order, event)) = order.after_payments(&payments, confirm_on, now) {
-                changes.push(Change::order(event, &order));
-            }
+            changes.extend(order.after_payments(&payments, confirm_on, now));
             changes
         }
         Surroundings::Ended => vec![told(&payment)],
     }
 }
 
-/// Contract 3.9 rows 2 to 4: the order exists before the payment's decisive event, which therefore names it. In mode
-/// `subscription` the subscription stands between checkout and order, since the order refers to it.
+/// Contract 3.9 rows 2 to 4: the order exists before the payment's decisive event, which therefore names it.
 fn complete(
     before: &Payment,
     mut payment: Payment,
@@ -162,19 +159,11 @@ fn complete(
     now: Timestamp,
 ) -> Vec<Change> {
     let paid = payment.status == PaymentStatus::Succeeded;
-    let subscription = founding.map(|founding| found(founding, &checkout, paid, order_number.clone(), now));
-    let mut new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
-    new.subscription_id = subscription.as_ref().map(|made| made.record.id.clone());
-    let order = Order::create(new, std::slice::from_ref(before), checkout.livemode, now);
-    let completed = checkout.complete(Some(payment.id.clone()), order_number.clone(), now);
-    payment.order_number = Some(order_number);
+    let (order, mut changes) = made(checkout, Some(before), paid, order_number, founding, now);
+    payment.order_number = Some(order.order_number.clone());
     payment.subscription_id.clone_from(&order.subscription_id);
-    let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
-    changes.extend(subscription.iter().map(AnchoredSubscription::told));
-    changes.extend([Change::order(EventType::OrderCreated, &order), told(&payment)]);
-    if let Some((order, event)) = order.after_payments(std::slice::from_ref(&payment), confirm_on, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.push(told(&payment));
+    changes.extend(order.after_payments(std::slice::from_ref(&payment), confirm_on, now));
     changes
 }
 

@@ -106,7 +106,7 @@ pub fn request(
         updated_at: now,
     };
     let mut changes = vec![Change::refund(EventType::RefundRequested, &refund)];
-    changes.extend(told_by_order(order, &payments, confirm_on, now));
+    changes.extend(order.and_then(|order| order.after_payments(&payments, confirm_on, now)));
     Ok(Outcome { refund, changes, restated: Some(restated) })
 }
 
@@ -145,7 +145,7 @@ pub fn report(
             restated = Some(payment.clone());
         }
     }
-    changes.extend(told_by_order(order, &payments, confirm_on, now));
+    changes.extend(order.and_then(|order| order.after_payments(&payments, confirm_on, now)));
     Ok(Some(Outcome { refund, changes, restated }))
 }
 
@@ -236,13 +236,4 @@ fn granted(payment: &Payment, new: &NewRefund) -> Result<Money> {
         ));
     }
     Ok(amount)
-}
-
-fn told_by_order(
-    order: Option<Order>,
-    payments: &[Payment],
-    confirm_on: ConfirmOn,
-    now: Timestamp,
-) -> Option<Change> {
-    order?.after_payments(payments, confirm_on, now).map(|(order, event)| Change::order(event, &order))
 }

@@ -64,9 +64,7 @@ pub fn create(
     };
     let mut changes = vec![Change::shipment(EventType::ShipmentCreated, &shipment)];
     let lines = raised(&order.line_items, &in_shipments, &shipment);
-    if let Some((order, event)) = order.after_lines(lines, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_lines(lines, now));
     Ok((shipment, changes))
 }
 
@@ -98,9 +96,7 @@ pub fn report(
     let mut changes = vec![Change::shipment(event, &next)];
     let now_parcels: Vec<Shipment> = others().cloned().chain([next.clone()]).collect();
     let lines = line_quantities::with_parcels(&order.line_items, marked, &now_parcels);
-    if let Some((order, event)) = order.after_lines(lines, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_lines(lines, now));
     Ok((next, changes))
 }
 

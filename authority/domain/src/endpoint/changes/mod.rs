@@ -16,7 +16,7 @@ use crate::endpoint::headers::RequestHeaders;
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::error_code::ErrorCode;
 use crate::parts::Metadata;
-use crate::refusal::{MemberCode, MemberError, Refusal, Result};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// The longest time two secrets may be valid side by side: 7 days, in seconds.
@@ -184,13 +184,8 @@ fn same_origin(one: &str, other: &str) -> bool {
 
 /// The values are never shown, so nobody may get to see them by pointing the endpoint at a host of its own.
 fn headers_for_another_host() -> Refusal {
-    let detail =
-        "The URL leads to another host. Give the headers again with it, or null to remove them.".to_owned();
-    Refusal::of_members(vec![MemberError {
-        pointer: "/headers".to_owned(),
-        code: MemberCode::Required,
-        detail,
-    }])
+    let detail = "The URL leads to another host. Give the headers again with it, or null to remove them.";
+    Refusal::member("/headers", MemberCode::Required, detail)
 }
 
 fn merged(mut metadata: Metadata, patch: Option<BTreeMap<String, Option<String>>>) -> Result<Metadata> {
