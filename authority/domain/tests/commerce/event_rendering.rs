@@ -3,7 +3,6 @@
 use authority_domain::event::change::{Record, WebhookTest};
 use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
 use authority_domain::order::ConfirmedBy;
-use authority_domain::shipment::NewShipment;
 use authority_domain::tenant::MerchantContext;
 use authority_domain::{
     Change, ConfirmOn, EndpointId, ErrorCode, EventId, MerchantId, PaymentStatus, Result, ShipmentId,
@@ -16,7 +15,8 @@ use verify_core::sign::signature_header;
 use verify_core::{EventType, Headers, Secret, Tolerance, Verifier};
 
 use crate::fixtures::{
-    checkout_body, checkout_of, completed, created_payment, dice, last_order, new_payment, noon, paid_order,
+    checkout_body, checkout_of, completed, created_payment, dice, last_order, new_payment, new_shipment,
+    noon, paid_order,
 };
 
 const EVENT_ID: &str = "evt_01k3zqa7t0e9h8w8r1v0c2n5xk";
@@ -48,7 +48,7 @@ fn changes() -> Vec<Change> {
     let (checkout, payment) = created_payment();
     let mut changes = vec![Change::checkout(EventType::CheckoutCreated, &checkout)];
     changes.extend(completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon()));
-    let new = NewShipment::read(&json!({"carrier": "dhl"}), noon()).unwrap();
+    let new = new_shipment(None);
     let id = ShipmentId::generate(noon(), &mut dice());
     changes
         .extend(shipment::flow::create(paid_order(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().1);
@@ -273,7 +273,7 @@ fn the_largest_checkout_leaves_room_for_what_becomes_of_it() {
     let Record::Payment(payment) = &started.record else { panic!("a payment") };
     let sold = completed(&checkout, payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
     let order = last_order(&sold).unwrap();
-    let new = NewShipment::read(&json!({"carrier": "dhl"}), noon()).unwrap();
+    let new = new_shipment(None);
     let id = ShipmentId::generate(noon(), &mut dice());
     let (_, shipped) = shipment::flow::create(order, &[], ConfirmedBy::Payments, id, new, noon()).unwrap();
     for change in sold.iter().chain(&shipped) {

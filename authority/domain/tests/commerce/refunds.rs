@@ -8,22 +8,16 @@ use authority_domain::refund::{
     NewRefund, RefundOutcome, RefundReason, RefundReport, Requester, RequesterType,
 };
 use authority_domain::{
-    Change, ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Refund, RefundId, RefundStatus,
-    Result, Timestamp, refund,
+    ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Refund, RefundId, RefundStatus, Result,
+    refund,
 };
 use serde_json::{Value, json};
 
-use crate::fixtures::{TOTAL, completed, created_payment, dice, event_names, last_order, last_payment, noon};
-
-fn later() -> Timestamp {
-    noon().plus_ms(60_000)
-}
+use crate::fixtures::{TOTAL, dice, event_names, last_order, last_payment, later, ordered, versions};
 
 /// A confirmed order of 6200 and the payment that was captured for it.
 pub(crate) fn sold() -> (Order, Payment) {
-    let (checkout, payment) = created_payment();
-    let changes = completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
-    (last_order(&changes).unwrap(), last_payment(&changes).unwrap())
+    ordered(PaymentStatus::Succeeded)
 }
 
 /// What is reserved of the payments is taken from the refunds, as a store does it.
@@ -59,10 +53,6 @@ fn told(status: RefundStatus) -> RefundReport {
 fn report(order: &Order, payments: &[Payment], refund: &Refund, status: RefundStatus) -> Outcome {
     let standing = standing(order, payments, std::slice::from_ref(refund));
     refund::flow::report(standing, refund.clone(), &told(status), ConfirmOn::Paid, later()).unwrap().unwrap()
-}
-
-fn versions(changes: &[Change]) -> Vec<Option<i64>> {
-    changes.iter().map(|change| change.record.resource_version()).collect()
 }
 
 /// `refunded`, `refund_pending`, `refundable`.
