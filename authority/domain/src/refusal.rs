@@ -82,6 +82,15 @@ impl Refusal {
         self.with("current_status", current).with("requested_status", requested)
     }
 
+    /// Refuses a sum in another currency than what it is for.
+    pub(crate) fn check_currency(of: &str, currency: &str, what: &str, given: &str) -> Result<()> {
+        if currency == given {
+            return Ok(());
+        }
+        let detail = format!("The {of} is in {currency}, the {what} in {given}.");
+        Err(Self::new(ErrorCode::CurrencyMismatch, detail))
+    }
+
     /// A fault of the service. The cause belongs to the log.
     #[must_use]
     pub fn internal() -> Self {
@@ -146,6 +155,12 @@ impl Refusal {
     pub fn param(mut self, name: impl Into<String>) -> Self {
         self.param = Some(name.into());
         self
+    }
+
+    /// The wrong members as tests compare them: `pointer code`.
+    #[cfg(test)]
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.members.iter().map(|member| format!("{} {}", member.pointer, member.code)).collect()
     }
 
     /// Tells the client when to come back, in seconds.

@@ -115,36 +115,22 @@ fn is_amount(name: &str) -> bool {
 
 impl Rule {
     fn apply(self, member: &mut Map<String, Value>) {
-        let mut set = |keyword: &str, value: Value| member.insert(keyword.to_owned(), value);
-        match self {
-            Self::Money => Self::Between(0, MONEY_MAX).apply(member),
-            Self::MoneyAboveZero => Self::Between(1, MONEY_MAX).apply(member),
-            Self::Between(first, last) => {
-                set("minimum", json!(first));
-                set("maximum", json!(last));
-            }
-            Self::Positive => {
-                set("minimum", json!(1));
-            }
-            Self::Text(length) => {
-                set("maxLength", json!(length));
-            }
-            Self::Pattern(pattern) => {
-                set("pattern", json!(pattern));
-            }
-            Self::Date => {
-                set("format", json!("date"));
-            }
-            Self::Items(fewest, most) => {
-                set("minItems", json!(fewest));
-                set("maxItems", json!(most));
-            }
-            Self::Metadata => {
-                set("maxProperties", json!(METADATA_ENTRIES));
-                set("propertyNames", json!({ "pattern": "^[A-Za-z0-9_.-]{1,40}$" }));
-                set("additionalProperties", json!({ "type": "string", "maxLength": 500 }));
-            }
-        }
+        let keywords = match self {
+            Self::Money => return Self::Between(0, MONEY_MAX).apply(member),
+            Self::MoneyAboveZero => return Self::Between(1, MONEY_MAX).apply(member),
+            Self::Between(first, last) => vec![("minimum", json!(first)), ("maximum", json!(last))],
+            Self::Positive => vec![("minimum", json!(1))],
+            Self::Text(length) => vec![("maxLength", json!(length))],
+            Self::Pattern(pattern) => vec![("pattern", json!(pattern))],
+            Self::Date => vec![("format", json!("date"))],
+            Self::Items(fewest, most) => vec![("minItems", json!(fewest)), ("maxItems", json!(most))],
+            Self::Metadata => vec![
+                ("maxProperties", json!(METADATA_ENTRIES)),
+                ("propertyNames", json!({ "pattern": "^[A-Za-z0-9_.-]{1,40}$" })),
+                ("additionalProperties", json!({ "type": "string", "maxLength": 500 })),
+            ],
+        };
+        member.extend(keywords.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)));
     }
 }
 

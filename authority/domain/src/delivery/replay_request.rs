@@ -84,15 +84,11 @@ mod tests {
             (json!({"endpoint_ids": [ID, OTHER, ID]}), "/endpoint_ids/2 duplicate"),
             (json!({"endpoints": [ID]}), "/endpoints unknown_field"),
         ];
-        let told = |refusal: Refusal| -> Vec<String> {
-            let wrong = refusal.members.iter();
-            wrong.map(|wrong| format!("{} {}", wrong.pointer, wrong.code)).collect()
-        };
         for (body, error) in table {
-            assert_eq!(told(ReplayRequest::read(&body).unwrap_err()), [error], "{body}");
+            assert_eq!(ReplayRequest::read(&body).unwrap_err().told(), [error], "{body}");
         }
         let named = ReplayRequest::read(&json!({"endpoint_ids": ["x", ID, OTHER]})).unwrap();
-        let unknown = told(named.check_known(|id| id.as_str() == ID).unwrap_err());
+        let unknown = named.check_known(|id| id.as_str() == ID).unwrap_err().told();
         assert_eq!(unknown, [0, 2].map(|n| format!("/endpoint_ids/{n} unknown_reference")));
     }
 }

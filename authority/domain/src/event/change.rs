@@ -17,6 +17,7 @@ use crate::payment::Payment;
 use crate::refund::Refund;
 use crate::shipment::Shipment;
 use crate::subscription::AnchoredSubscription;
+use crate::time::Timestamp;
 
 /// One version of one record, and its event.
 #[derive(Clone, Debug)]
@@ -93,6 +94,22 @@ pub struct WebhookTest {
     /// The key that asked.
     pub requested_by: String,
 }
+
+/// Gives records their next version.
+macro_rules! versioned {
+    ($($record:ty)+) => {$(
+        impl $record {
+            /// The same record, one version on. Its time does not go back with a clock that does.
+            pub(crate) fn next_version(mut self, now: Timestamp) -> Self {
+                self.resource_version += 1;
+                self.updated_at = now.max(self.updated_at);
+                self
+            }
+        }
+    )+};
+}
+
+versioned! { Checkout Payment Order Refund Shipment }
 
 /// Declares what makes a change of a record's new version: the function, the record, its kind.
 macro_rules! versions {

@@ -80,10 +80,8 @@ impl ApiKeyRecord {
         match self.status(now) {
             KeyStatus::Active => {}
             KeyStatus::Expiring => {
-                return Err(Refusal::new(
-                    ErrorCode::RotationInProgress,
-                    "The key was replaced before; rotate the key that replaced it.",
-                ));
+                let detail = "The key was replaced before; rotate the key that replaced it.";
+                return Err(Refusal::new(ErrorCode::RotationInProgress, detail));
             }
             ended @ (KeyStatus::Expired | KeyStatus::Revoked) => {
                 let detail = "A key that has ended cannot be replaced; issue another.";

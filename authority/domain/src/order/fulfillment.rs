@@ -11,8 +11,8 @@ use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::id::LineItemId;
 use crate::order::fulfillment_status::FulfillmentStatus;
-use crate::order::line_quantities::{LineMarks, Marks};
-use crate::order::{ConfirmedBy, Order, OrderStatus};
+use crate::order::line_quantities::{LineMarks, Marks, named};
+use crate::order::{ConfirmedBy, Order, OrderStatus, fulfillment_status};
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 use crate::shipment::Shipment;
@@ -171,19 +171,12 @@ fn apply(
 }
 
 fn check_references(order: &Order, targets: &[LineTarget]) -> Result<()> {
-    let mut wrong = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        let repeated = targets.iter().take(index).any(|earlier| earlier.id == target.id);
-        let (code, detail) = if !order.line_items.iter().any(|line| line.id == target.id) {
-            (MemberCode::UnknownReference, "is no line of this order")
-        } else if repeated {
-            (MemberCode::Duplicate, "is named twice")
-        } else {
-            continue;
-        };
-        wrong.push(MemberError::new(format!("/line_items/{index}/id"), code, detail));
-    }
-    Refusal::check(wrong)
+    let wrong = targets.iter().enumerate().filter_map(|(index, target)| {
+        let earlier = targets.iter().take(index).map(|earlier| &earlier.id);
+        let (code, detail) = named(&order.line_items, &target.id, earlier).err()?;
+        Some(MemberError::new(format!("/line_items/{index}/id"), code, detail))
+    });
+    Refusal::check(wrong.collect())
 }
 
 fn allowed(order: &Order, target: FulfillmentStatus) -> Result<Cell> {
@@ -217,13 +210,12 @@ fn with_lines(order: &Order, targets: &[LineTarget]) -> Result<Vec<OrderLine>> {
 }
 
 fn agree(lines: &[OrderLine], target: Option<FulfillmentStatus>) -> Result<()> {
-    let results = crate::order::fulfillment_status::derive(lines);
+    let results = fulfillment_status::derive(lines);
     match target {
-        Some(target) if target != results => Err(Refusal::member(
-            "/fulfillment_status",
-            MemberCode::Inconsistent,
-            format!("the quantities of line_items result in {results}"),
-        )),
+        Some(target) if target != results => {
+            let detail = format!("the quantities of line_items result in {results}");
+            Err(Refusal::member("/fulfillment_status", MemberCode::Inconsistent, detail))
+        }
         _ => Ok(()),
     }
 }

@@ -4,7 +4,6 @@
 //! twice, so that no sequence of reports can capture more than the order costs. What comes of an attempt is reported as
 //! for any payment ([`crate::payment::flow`]).
 
-use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::order::payment_status::PaymentSummary;
 use crate::order::{ConfirmOn, Order, OrderStatus, payment_status};
@@ -55,12 +54,7 @@ pub(crate) fn attach(
     new: NewPayment,
     now: Timestamp,
 ) -> Result<Payment> {
-    if new.currency != order.currency {
-        return Err(Refusal::new(
-            ErrorCode::CurrencyMismatch,
-            format!("The order is in {}, the payment in {}.", order.currency, new.currency),
-        ));
-    }
+    Refusal::check_currency("order", &order.currency, "payment", &new.currency)?;
     let asked = payment_status::PaymentStatus::Pending.as_str();
     if order.status == OrderStatus::Cancelled {
         let detail = "The order is cancelled; it takes no further payment.";

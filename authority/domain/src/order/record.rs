@@ -252,10 +252,4 @@ impl Order {
             self.completed_at = Some(now);
         }
     }
-
-    pub(crate) fn next_version(mut self, now: Timestamp) -> Self {
-        self.resource_version += 1;
-        self.updated_at = now.max(self.updated_at);
-        self
-    }
 }

@@ -137,9 +137,7 @@ mod tests {
             ),
         ];
         for (read, body, error) in table {
-            let wrong = read(&body).unwrap().members;
-            let told = wrong.iter().map(|wrong| format!("{} {}", wrong.pointer, wrong.code));
-            assert_eq!(told.collect::<Vec<_>>(), [error], "{body}");
+            assert_eq!(read(&body).unwrap().told(), [error], "{body}");
         }
     }
 }

@@ -8,7 +8,6 @@ use verify_core::catalog::EventType;
 
 use crate::checkout::flow::made;
 use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
-use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, Order, OrderStatus};
@@ -96,18 +95,10 @@ pub fn start(checkout: &Checkout, open_payment: bool, new: NewPayment, now: Time
         let detail = "Another payment of this checkout is still open; it has to fail or be cancelled first.";
         return refused(detail.to_owned());
     }
-    if new.currency != checkout.currency {
-        return Err(Refusal::new(
-            ErrorCode::CurrencyMismatch,
-            format!("The checkout is in {}, the payment in {}.", checkout.currency, new.currency),
-        ));
-    }
+    Refusal::check_currency("checkout", &checkout.currency, "payment", &new.currency)?;
     if new.amount != checkout.amounts.total {
-        return Err(Refusal::member(
-            "/amount",
-            MemberCode::Inconsistent,
-            format!("must be the checkout's total, {}", checkout.amounts.total),
-        ));
+        let detail = format!("must be the checkout's total, {}", checkout.amounts.total);
+        return Err(Refusal::member("/amount", MemberCode::Inconsistent, detail));
     }
     let payment = Payment::create(new, checkout.livemode, now);
     Ok(Change::payment(EventType::PaymentCreated, &payment))

@@ -201,9 +201,7 @@ impl Payment {
         if let Some(reference) = &report.processor_reference {
             next.processor.reference = Some(reference.clone());
         }
-        next.resource_version += 1;
-        next.updated_at = now.max(next.updated_at);
-        next
+        next.next_version(now)
     }
 
     /// An automatic capture authorizes and captures in one step; a manual one captures what was authorized.

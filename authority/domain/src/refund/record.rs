@@ -217,8 +217,6 @@ impl Refund {
         if report.processor_reference.is_some() {
             next.processor_reference.clone_from(&report.processor_reference);
         }
-        next.resource_version += 1;
-        next.updated_at = now.max(next.updated_at);
-        Ok(RefundOutcome::Changed(Box::new(next)))
+        Ok(RefundOutcome::Changed(Box::new(next.next_version(now))))
     }
 }

@@ -133,10 +133,4 @@ impl Shipment {
         };
         Refusal::transition(self.status.as_str(), to.as_str(), detail)
     }
-
-    fn next_version(mut self, now: Timestamp) -> Self {
-        self.resource_version += 1;
-        self.updated_at = now.max(self.updated_at);
-        self
-    }
 }

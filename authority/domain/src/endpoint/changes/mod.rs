@@ -119,10 +119,9 @@ impl Endpoint {
         if let Some(until) = self.overlap_open_until(now)
             && !force
         {
-            return Err(Refusal::new(
-                ErrorCode::RotationInProgress,
-                format!("The secret before is valid until {until}; retire it first, or rotate with force."),
-            ));
+            let detail =
+                format!("The secret before is valid until {until}; retire it first, or rotate with force.");
+            return Err(Refusal::new(ErrorCode::RotationInProgress, detail));
         }
         let mut next = self.clone();
         next.secret_hint = secret_hint;

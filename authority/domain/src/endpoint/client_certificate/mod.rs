@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::body::{Checked, Members, shape};
+use crate::body::{Checked, Members, shape, text_of, wrong};
 use crate::refusal::MemberCode;
 use crate::time::Timestamp;
 
@@ -132,16 +132,11 @@ pub(super) fn read(m: &mut Members<'_>) -> Option<Option<NewClientCertificate>> 
 /// A text in PEM; what it holds is not looked at.
 fn pem(value: &Value) -> Checked<String> {
     shape::rule(|| json!({ "type": "string", "minLength": 1, "maxLength": TOGETHER_MAX }));
-    let Value::String(text) = value else {
-        return Err((MemberCode::WrongType, "Must be a string.".to_owned()));
-    };
-    if text.is_empty() {
-        return Err((MemberCode::TooShort, "Must have at least 1 character.".to_owned()));
+    match text_of(value)? {
+        "" => wrong(MemberCode::TooShort, "Must have at least 1 character."),
+        text if text.len() <= TOGETHER_MAX => Ok(text.to_owned()),
+        _ => wrong(MemberCode::TooLong, format!("Must have at most {TOGETHER_MAX} bytes.")),
     }
-    if text.len() > TOGETHER_MAX {
-        return Err((MemberCode::TooLong, format!("Must have at most {TOGETHER_MAX} bytes.")));
-    }
-    Ok(text.clone())
 }
 
 #[cfg(test)]

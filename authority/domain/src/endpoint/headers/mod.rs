@@ -14,7 +14,7 @@ use std::fmt;
 use serde_json::{Value, json};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::body::{Checked, Members, shape};
+use crate::body::{Checked, Members, shape, text_of, wrong};
 use crate::refusal::MemberCode;
 
 /// The most headers of an endpoint.
@@ -150,19 +150,16 @@ fn header(name: &str, value: &Value) -> Checked<String> {
     shape::rule(
         || json!({ "type": "string", "minLength": 1, "maxLength": VALUE_MAX, "pattern": VALUE_FORM }),
     );
-    let wrong = |code, detail: String| Err((code, detail));
     if !(1..=NAME_MAX).contains(&name.len()) || !name.bytes().all(is_token) {
         let detail = format!("A name has 1 to {NAME_MAX} characters of a token (RFC 9110, 5.6.2).");
         return wrong(MemberCode::InvalidValue, detail);
     }
     if let Some(why) = refused(&name.to_ascii_lowercase()) {
-        return wrong(MemberCode::InvalidValue, why.to_owned());
+        return wrong(MemberCode::InvalidValue, why);
     }
-    let Value::String(value) = value else {
-        return wrong(MemberCode::WrongType, "Must be a string.".to_owned());
-    };
+    let value = text_of(value)?;
     if value.is_empty() {
-        return wrong(MemberCode::TooShort, "A value has at least 1 character.".to_owned());
+        return wrong(MemberCode::TooShort, "A value has at least 1 character.");
     }
     if value.len() > VALUE_MAX {
         return wrong(MemberCode::TooLong, format!("A value has at most {VALUE_MAX} bytes."));
@@ -170,10 +167,12 @@ fn header(name: &str, value: &Value) -> Checked<String> {
     let outer = [value.bytes().next(), value.bytes().next_back()];
     let inner = |byte: u8| byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t');
     if !value.bytes().all(inner) || !outer.into_iter().flatten().all(|byte| byte.is_ascii_graphic()) {
-        let detail = "A value is visible ASCII, with blanks and tabs inside only.";
-        return wrong(MemberCode::InvalidValue, detail.to_owned());
+        return wrong(
+            MemberCode::InvalidValue,
+            "A value is visible ASCII, with blanks and tabs inside only.",
+        );
     }
-    Ok(value.clone())
+    Ok(value.to_owned())
 }
 
 /// RFC 9110 section 5.6.2.

@@ -11,8 +11,7 @@ fn of(headers: &Value) -> Result<Option<RequestHeaders>> {
 }
 
 fn errors(headers: &Value) -> Vec<String> {
-    let refusal = of(headers).unwrap_err();
-    refusal.members.iter().map(|error| format!("{} {}", error.pointer, error.code)).collect()
+    of(headers).unwrap_err().told()
 }
 
 /// `count` headers whose values have `length` bytes.
