@@ -1,15 +1,18 @@
 //! Records to begin with. Everything is made by the readers and transitions under test, never by hand, except where a
 //! table needs a state that no transition of this version reaches.
 
+use std::fmt::Debug;
+
 use authority_domain::checkout::CheckoutRequest;
 use authority_domain::event::change::Record;
 use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{NewPayment, PaymentOutcome, PaymentReport, PaymentRequest};
 use authority_domain::shipment::{NewShipment, ShipmentLine};
 use authority_domain::tenant::MerchantContext;
+use authority_domain::text_enum::TextEnum;
 use authority_domain::{
-    Change, Checkout, ConfirmOn, MerchantId, Order, OrderNumber, Payment, PaymentId, PaymentStatus,
-    Timestamp, payment,
+    Change, Checkout, ConfirmOn, ErrorCode, MerchantId, Order, OrderNumber, Payment, PaymentId,
+    PaymentStatus, Result, Timestamp, payment,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -159,6 +162,28 @@ pub(crate) fn last_payment(changes: &[Change]) -> Option<Payment> {
         Record::Payment(payment) => Some((**payment).clone()),
         _ => None,
     })
+}
+
+/// Compares a state machine with its table: a row per status, and in it a word per status that is asked for, both in the
+/// order of the contract. `x` stands for a refusal with this code, which names the two statuses.
+pub(crate) fn check_machine<S: TextEnum + Debug + PartialEq>(
+    table: &[(S, &str)],
+    code: ErrorCode,
+    outcome: impl Fn(S, S) -> Result<&'static str>,
+) {
+    assert_eq!(table.iter().map(|(from, _)| *from).collect::<Vec<_>>(), S::ALL);
+    for (from, expected) in table {
+        let cell = |to: &S| {
+            outcome(*from, *to).unwrap_or_else(|refusal| {
+                assert_eq!(refusal.code, code, "{from:?} → {to:?}");
+                let facts = [("current_status", from), ("requested_status", to)];
+                assert_eq!(refusal.extra, facts.map(|(name, status)| (name, status.as_str().into())));
+                "x"
+            })
+        };
+        let found: Vec<&str> = S::ALL.iter().map(cell).collect();
+        assert_eq!(found.join(" "), *expected, "from {from:?}");
+    }
 }
 
 /// The versions of the records, in sequence order.

@@ -90,25 +90,14 @@ fn a_payment_makes_one_order_and_one_subscription() {
 
 #[test]
 fn it_is_active_when_the_money_is_there_and_trialing_with_a_trial() {
+    use SubscriptionStatus::{Active, Incomplete, Trialing};
     let trial_end = noon().plus_ms(14 * 86_400_000);
     let table = [
-        (PaymentStatus::Pending, json!(null), SubscriptionStatus::Incomplete, None, "payment.pending"),
-        (PaymentStatus::Authorized, json!(null), SubscriptionStatus::Incomplete, None, "payment.authorized"),
-        (
-            PaymentStatus::Succeeded,
-            json!(null),
-            SubscriptionStatus::Active,
-            Some(noon()),
-            "payment.succeeded",
-        ),
-        (PaymentStatus::Pending, json!(14), SubscriptionStatus::Trialing, Some(trial_end), "payment.pending"),
-        (
-            PaymentStatus::Succeeded,
-            json!(14),
-            SubscriptionStatus::Trialing,
-            Some(trial_end),
-            "payment.succeeded",
-        ),
+        (PaymentStatus::Pending, json!(null), Incomplete, None, "payment.pending"),
+        (PaymentStatus::Authorized, json!(null), Incomplete, None, "payment.authorized"),
+        (PaymentStatus::Succeeded, json!(null), Active, Some(noon()), "payment.succeeded"),
+        (PaymentStatus::Pending, json!(14), Trialing, Some(trial_end), "payment.pending"),
+        (PaymentStatus::Succeeded, json!(14), Trialing, Some(trial_end), "payment.succeeded"),
     ];
     for (payment, days, status, anchor, event) in table {
         let (_, changes) = completed(&body(json!({"interval": "week", "trial_days": days})), payment);

@@ -10,15 +10,11 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, order_number};
 use crate::refused_bodies::errors;
-use crate::subscription_fixtures::{at, changed_at, opened, opened_at, reported_at};
+use crate::subscription_fixtures::{at, changed_at, opened, opened_at, period, reported_at};
 
 fn renewed_at(ongoing: &AnchoredSubscription, renew: Value, now: Timestamp) -> (AnchoredSubscription, Order) {
     let (next, changes) = changed_at(ongoing, &json!({ "renew": renew }), now);
     (next, last_order(&changes).unwrap())
-}
-
-fn period(ongoing: &AnchoredSubscription) -> Option<(Timestamp, Timestamp)> {
-    ongoing.record.current_period_start.zip(ongoing.record.current_period_end)
 }
 
 #[test]
