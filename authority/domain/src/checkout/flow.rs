@@ -12,7 +12,6 @@ use crate::event::change::Change;
 use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order};
 use crate::payment::Payment;
-use crate::payment::flow::told;
 use crate::refusal::{Refusal, Result};
 use crate::subscription::AnchoredSubscription;
 use crate::subscription::founding::{Founding, found};
@@ -42,7 +41,7 @@ pub fn end(
     };
     let cancelled = open_payment.map(|payment| payment.cancel(now));
     let ended = checkout.end(how, cancelled.as_ref().map(|payment| payment.id.clone()), now);
-    let mut changes: Vec<Change> = cancelled.iter().map(told).collect();
+    let mut changes: Vec<Change> = cancelled.iter().map(Payment::told).collect();
     changes.push(Change::checkout(event, &ended));
     Ok(changes)
 }

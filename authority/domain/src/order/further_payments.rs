@@ -8,7 +8,6 @@ use crate::event::change::Change;
 use crate::order::payment_status::PaymentSummary;
 use crate::order::{ConfirmOn, Order, OrderStatus, payment_status};
 use crate::parts::Money;
-use crate::payment::flow::told;
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
@@ -41,7 +40,7 @@ pub fn start(
     now: Timestamp,
 ) -> Result<Vec<Change>> {
     let payment = attach(&order, &payments, new, now)?;
-    let mut changes = vec![told(&payment)];
+    let mut changes = vec![payment.told()];
     payments.push(payment);
     changes.extend(order.after_payments(&payments, confirm_on, now));
     Ok(changes)

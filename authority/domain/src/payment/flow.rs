@@ -100,8 +100,7 @@ pub fn start(checkout: &Checkout, open_payment: bool, new: NewPayment, now: Time
         let detail = format!("must be the checkout's total, {}", checkout.amounts.total);
         return Err(Refusal::member("/amount", MemberCode::Inconsistent, detail));
     }
-    let payment = Payment::create(new, checkout.livemode, now);
-    Ok(Change::payment(EventType::PaymentCreated, &payment))
+    Ok(Payment::create(new, checkout.livemode, now).told())
 }
 
 /// Applies a payment's new version to its checkout or order; `before` is its former version.
@@ -119,7 +118,7 @@ pub fn settle(
             complete(before, *payment, *checkout, order_number, founding, confirm_on, now)
         }
         Surroundings::OpenCheckout(checkout) => {
-            let mut changes = vec![told(&payment)];
+            let mut changes = vec![payment.told()];
             if payment.status == PaymentStatus::Failed {
                 let failed = checkout.after_failed_attempt(payment.id.clone(), payment.failure.clone(), now);
                 changes.push(Change::checkout(EventType::CheckoutPaymentFailed, &failed));
@@ -128,14 +127,14 @@ pub fn settle(
         }
         Surroundings::Overdue(checkout) => expire(before, *payment, *checkout, now),
         Surroundings::Order { order, mut payments } => {
-            let mut changes = vec![told(&payment)];
+            let mut changes = vec![payment.told()];
             if let Some(stored) = payments.iter_mut().find(|stored| stored.id == payment.id) {
                 *stored = *payment;
             }
             changes.extend(order.after_payments(&payments, confirm_on, now));
             changes
         }
-        Surroundings::Ended => vec![told(&payment)],
+        Surroundings::Ended => vec![payment.told()],
     }
 }
 
@@ -153,7 +152,7 @@ fn complete(
     let (order, mut changes) = made(checkout, Some(before), paid, order_number, founding, now);
     payment.order_number = Some(order.order_number.clone());
     payment.subscription_id.clone_from(&order.subscription_id);
-    changes.push(told(&payment));
+    changes.push(payment.told());
     changes.extend(order.after_payments(std::slice::from_ref(&payment), confirm_on, now));
     changes
 }
@@ -167,23 +166,25 @@ fn expire(before: &Payment, payment: Payment, checkout: Checkout, now: Timestamp
     let expired =
         Change::checkout(EventType::CheckoutExpired, &checkout.end(CheckoutEnd::Expired, attempt, now));
     match payment.status {
-        PaymentStatus::Succeeded => vec![expired, told(&Payment { late: true, ..payment })],
-        status if status.is_open() => vec![told(&before.clone().cancel(now)), expired],
-        _ => vec![told(&payment), expired],
+        PaymentStatus::Succeeded => vec![expired, Payment { late: true, ..payment }.told()],
+        status if status.is_open() => vec![before.clone().cancel(now).told(), expired],
+        _ => vec![payment.told(), expired],
     }
 }
 
-/// The event of a payment's version that changed its status.
-pub(crate) fn told(payment: &Payment) -> Change {
-    let event = match payment.status {
-        PaymentStatus::Created => EventType::PaymentCreated,
-        PaymentStatus::Pending => EventType::PaymentPending,
-        PaymentStatus::Authorized => EventType::PaymentAuthorized,
-        PaymentStatus::Succeeded => EventType::PaymentSucceeded,
-        PaymentStatus::Failed => EventType::PaymentFailed,
-        PaymentStatus::Cancelled => EventType::PaymentCancelled,
-        PaymentStatus::PartiallyRefunded => EventType::PaymentPartiallyRefunded,
-        PaymentStatus::Refunded => EventType::PaymentRefunded,
-    };
-    Change::payment(event, payment)
+impl Payment {
+    /// The event of a version that changed the status.
+    pub(crate) fn told(&self) -> Change {
+        let event = match self.status {
+            PaymentStatus::Created => EventType::PaymentCreated,
+            PaymentStatus::Pending => EventType::PaymentPending,
+            PaymentStatus::Authorized => EventType::PaymentAuthorized,
+            PaymentStatus::Succeeded => EventType::PaymentSucceeded,
+            PaymentStatus::Failed => EventType::PaymentFailed,
+            PaymentStatus::Cancelled => EventType::PaymentCancelled,
+            PaymentStatus::PartiallyRefunded => EventType::PaymentPartiallyRefunded,
+            PaymentStatus::Refunded => EventType::PaymentRefunded,
+        };
+        Change::payment(event, self)
+    }
 }

@@ -24,7 +24,7 @@ use crate::id::{PaymentId, RefundId};
 use crate::order::line_quantities::named;
 use crate::order::{ConfirmOn, Order};
 use crate::parts::Money;
-use crate::payment::{Payment, PaymentStatus};
+use crate::payment::Payment;
 use crate::refund::{NewRefund, Refund, RefundOutcome, RefundReport, RefundStatus, Requester};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
@@ -134,11 +134,7 @@ pub fn report(
         RefundStatus::Completed => {
             changes.push(Change::refund(EventType::RefundCompleted, &refund));
             *payment = payment.clone().after_refund(refund.amount, now);
-            let event = match payment.status {
-                PaymentStatus::Refunded => EventType::PaymentRefunded,
-                _ => EventType::PaymentPartiallyRefunded,
-            };
-            changes.push(Change::payment(event, payment));
+            changes.push(payment.told());
         }
         RefundStatus::Failed => {
             changes.push(Change::refund(EventType::RefundFailed, &refund));

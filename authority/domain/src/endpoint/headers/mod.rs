@@ -35,8 +35,8 @@ const NAME_FORM: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$";
 /// Visible ASCII, with blanks and tabs inside only.
 const VALUE_FORM: &str = "^[!-~]([\\t -~]*[!-~])?$";
 
-/// What is said of the names that are refused, and these names in lower case. A `*` at the end stands for any rest, also
-/// for none.
+/// What is said of the names that are refused, and these names in lower case. A `*` at the end stands for any rest,
+/// also for none.
 const REFUSED: [(&str, &str); 5] = [
     // It sends them, or receivers take everything of this kind for the service's.
     (
