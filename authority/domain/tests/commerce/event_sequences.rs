@@ -1,4 +1,5 @@
-//! The fixed sequences of contract 3.9: which events, in which order, with which versions.
+//! The fixed sequences of contract 3.9: the versions in them, and what the records say. Which events there are, in
+//! which order, is in [`crate::model`], row by row.
 
 use authority_domain::checkout::CheckoutStatus;
 use authority_domain::event::change::Record;
@@ -30,10 +31,6 @@ fn row_2_paid_at_once() {
     let (checkout, payment) = created_payment();
     assert_eq!((payment.resource_version, &payment.order_number), (1, &None));
     let changes = completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, later());
-    assert_eq!(
-        event_names(&changes),
-        ["checkout.completed", "order.created", "payment.succeeded", "order.confirmed"]
-    );
     assert_eq!(versions(&changes), [Some(2), Some(1), Some(2), Some(2)]);
     assert_eq!(order_numbers(&changes), [true; 4], "the decisive payment event already names the order");
     let Record::Order(created) = &changes[1].record else { panic!("the order") };
@@ -77,15 +74,10 @@ fn the_order_takes_over_what_the_checkout_holds() {
 fn row_3_authorized_then_captured() {
     let (checkout, payment) = created_payment();
     let changes = completed(&checkout, &payment, PaymentStatus::Authorized, ConfirmOn::Paid, noon());
-    assert_eq!(
-        event_names(&changes),
-        ["checkout.completed", "order.created", "payment.authorized", "order.updated"]
-    );
     let (order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
     assert_eq!(order.status, OrderStatus::Pending);
     assert_eq!(order.payment_status, payment_status::PaymentStatus::Authorized);
     let captured = on_order(&order, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, later());
-    assert_eq!(event_names(&captured), ["payment.succeeded", "order.confirmed"]);
     assert_eq!(versions(&captured), [Some(3), Some(3)]);
 }
 
@@ -93,13 +85,8 @@ fn row_3_authorized_then_captured() {
 fn row_3_when_an_authorization_confirms() {
     let (checkout, payment) = created_payment();
     let changes = completed(&checkout, &payment, PaymentStatus::Authorized, ConfirmOn::Authorized, noon());
-    assert_eq!(
-        event_names(&changes),
-        ["checkout.completed", "order.created", "payment.authorized", "order.confirmed"]
-    );
     let (order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
     let captured = on_order(&order, &payment, PaymentStatus::Succeeded, ConfirmOn::Authorized, later());
-    assert_eq!(event_names(&captured), ["payment.succeeded", "order.updated"]);
     let order = last_order(&captured).unwrap();
     assert_eq!(order.confirmed_at, Some(noon()), "it is confirmed once");
 }
@@ -108,14 +95,10 @@ fn row_3_when_an_authorization_confirms() {
 fn row_4_asynchronous_method() {
     let (checkout, payment) = created_payment();
     let changes = completed(&checkout, &payment, PaymentStatus::Pending, ConfirmOn::Paid, noon());
-    assert_eq!(event_names(&changes), ["checkout.completed", "order.created", "payment.pending"]);
     let (order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
     assert_eq!((order.status, order.resource_version), (OrderStatus::Pending, 1));
 
-    let paid = on_order(&order, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, later());
-    assert_eq!(event_names(&paid), ["payment.succeeded", "order.confirmed"]);
     let failed = on_order(&order, &payment, PaymentStatus::Failed, ConfirmOn::Paid, later());
-    assert_eq!(event_names(&failed), ["payment.failed", "order.updated"]);
     let order = last_order(&failed).unwrap();
     assert_eq!(order.status, OrderStatus::Pending, "the operator decides what becomes of it");
     assert_eq!(order.payment_status, payment_status::PaymentStatus::Failed);
@@ -129,7 +112,6 @@ fn row_5_declined_and_tried_again() {
     let next = reported(payment.clone(), &told, later());
     let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
     let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, later());
-    assert_eq!(event_names(&changes), ["payment.failed", "checkout.payment_failed"]);
     assert_eq!(versions(&changes), [Some(2), Some(2)]);
     let Record::Checkout(open) = &changes[1].record else { panic!("the checkout") };
     assert_eq!((open.status, open.payment_attempts), (CheckoutStatus::Open, 1));

@@ -164,8 +164,8 @@ pub(crate) fn last_payment(changes: &[Change]) -> Option<Payment> {
     })
 }
 
-/// Compares a state machine with its table: a row per status, and in it a word per status that is asked for, both in the
-/// order of the contract. `x` stands for a refusal with this code, which names the two statuses.
+/// Compares a state machine with its table: a row per status, and in it a word per status that is asked for, both in
+/// the order of the contract. `x` stands for a refusal with this code, which names the two statuses.
 pub(crate) fn check_machine<S: TextEnum + Debug + PartialEq>(
     table: &[(S, &str)],
     code: ErrorCode,

@@ -63,14 +63,6 @@ fn made(changes: &[Change]) -> AnchoredSubscription {
 fn a_payment_makes_one_order_and_one_subscription() {
     let (checkout, changes) = completed(&body(json!({"interval": "month"})), PaymentStatus::Succeeded);
     assert_eq!(checkout.mode, CheckoutMode::Subscription);
-    let expected = [
-        "checkout.completed",
-        "subscription.created",
-        "order.created",
-        "payment.succeeded",
-        "order.confirmed",
-    ];
-    assert_eq!(event_names(&changes), expected);
     let (subscription, order, payment) =
         (made(&changes).record, last_order(&changes).unwrap(), last_payment(&changes).unwrap());
     assert_eq!(order.subscription_id.as_ref(), Some(&subscription.id));
@@ -124,10 +116,6 @@ fn what_is_free_is_completed_by_the_operator() {
     let checkout = Checkout::open(new, false, noon());
     let changes =
         checkout::flow::complete(checkout, order_number(), Some(founding), ConfirmOn::Paid, noon()).unwrap();
-    assert_eq!(
-        event_names(&changes),
-        ["checkout.completed", "subscription.created", "order.created", "order.confirmed"]
-    );
     let made = made(&changes).record;
     assert_eq!((made.status, made.amount, &*made.metadata["plan"]), (SubscriptionStatus::Active, 0, "gold"));
     assert_eq!(last_order(&changes).unwrap().subscription_id, Some(made.id));
