@@ -82,19 +82,7 @@ macro_rules! ids {
         }
 
         #[cfg(feature = "schema")]
-        impl schemars::JsonSchema for $name {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                crate::schema::issued_id($prefix)
-            }
-        }
+        crate::schema::inline_schema!($name, crate::schema::issued_id($prefix));
     )*};
 }
 

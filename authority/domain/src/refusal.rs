@@ -70,9 +70,25 @@ impl Refusal {
     /// record's present one, and the one that the request asks for.
     #[must_use]
     pub fn transition(current: &str, requested: &str, detail: impl Into<String>) -> Self {
-        Self::new(ErrorCode::InvalidStateTransition, detail)
-            .with("current_status", current)
-            .with("requested_status", requested)
+        Self::new(ErrorCode::InvalidStateTransition, detail).of_statuses(current, requested)
+    }
+
+    /// The report contradicts what is recorded, with the same two statuses.
+    pub(crate) fn conflict(current: &str, reported: &str, detail: impl Into<String>) -> Self {
+        Self::new(ErrorCode::ProcessorConflict, detail).of_statuses(current, reported)
+    }
+
+    fn of_statuses(self, current: &str, requested: &str) -> Self {
+        self.with("current_status", current).with("requested_status", requested)
+    }
+
+    /// Refuses a sum in another currency than what it is for.
+    pub(crate) fn check_currency(of: &str, currency: &str, what: &str, given: &str) -> Result<()> {
+        if currency == given {
+            return Ok(());
+        }
+        let detail = format!("The {of} is in {currency}, the {what} in {given}.");
+        Err(Self::new(ErrorCode::CurrencyMismatch, detail))
     }
 
     /// A fault of the service. The cause belongs to the log.
@@ -94,7 +110,12 @@ impl Refusal {
 
     /// A body with one wrong member.
     pub fn member(pointer: impl Into<String>, code: MemberCode, detail: impl Into<String>) -> Self {
-        Self::of_members(vec![MemberError { pointer: pointer.into(), code, detail: detail.into() }])
+        Self::of_members(vec![MemberError::new(pointer, code, detail)])
+    }
+
+    /// Refuses a body with these wrong members; without any there is nothing to refuse.
+    pub(crate) fn check(wrong: Vec<MemberError>) -> Result<()> {
+        if wrong.is_empty() { Ok(()) } else { Err(Self::of_members(wrong)) }
     }
 
     /// A body with wrong members. The code is `field_not_writable` when one of them is that, else `unknown_field`
@@ -136,6 +157,12 @@ impl Refusal {
         self
     }
 
+    /// The wrong members as tests compare them: `pointer code`.
+    #[cfg(test)]
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.members.iter().map(|member| format!("{} {}", member.pointer, member.code)).collect()
+    }
+
     /// Tells the client when to come back, in seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
@@ -169,6 +196,13 @@ pub struct MemberError {
     pub code: MemberCode,
     /// For people.
     pub detail: String,
+}
+
+impl MemberError {
+    /// What is wrong with the member at `pointer`.
+    pub fn new(pointer: impl Into<String>, code: MemberCode, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), code, detail: detail.into() }
+    }
 }
 
 text_enum! {

@@ -103,42 +103,34 @@ fn is_integer(member: &Map<String, Value>) -> bool {
     }
 }
 
+/// The parts of an order's sums, and what is called an amount.
 fn is_amount(name: &str) -> bool {
-    name == "amount" || name.starts_with("amount_") || name.ends_with("_amount")
+    const SUMS: &str =
+        "subtotal discount shipping tax total authorized captured refunded refund_pending refundable due";
+    name == "amount"
+        || name.starts_with("amount_")
+        || name.ends_with("_amount")
+        || SUMS.split(' ').any(|sum| sum == name)
 }
 
 impl Rule {
     fn apply(self, member: &mut Map<String, Value>) {
-        let mut set = |keyword: &str, value: Value| member.insert(keyword.to_owned(), value);
-        match self {
-            Self::Money => Self::Between(0, MONEY_MAX).apply(member),
-            Self::MoneyAboveZero => Self::Between(1, MONEY_MAX).apply(member),
-            Self::Between(first, last) => {
-                set("minimum", json!(first));
-                set("maximum", json!(last));
-            }
-            Self::Positive => {
-                set("minimum", json!(1));
-            }
-            Self::Text(length) => {
-                set("maxLength", json!(length));
-            }
-            Self::Pattern(pattern) => {
-                set("pattern", json!(pattern));
-            }
-            Self::Date => {
-                set("format", json!("date"));
-            }
-            Self::Items(fewest, most) => {
-                set("minItems", json!(fewest));
-                set("maxItems", json!(most));
-            }
-            Self::Metadata => {
-                set("maxProperties", json!(METADATA_ENTRIES));
-                set("propertyNames", json!({ "pattern": "^[A-Za-z0-9_.-]{1,40}$" }));
-                set("additionalProperties", json!({ "type": "string", "maxLength": 500 }));
-            }
-        }
+        let keywords = match self {
+            Self::Money => return Self::Between(0, MONEY_MAX).apply(member),
+            Self::MoneyAboveZero => return Self::Between(1, MONEY_MAX).apply(member),
+            Self::Between(first, last) => vec![("minimum", json!(first)), ("maximum", json!(last))],
+            Self::Positive => vec![("minimum", json!(1))],
+            Self::Text(length) => vec![("maxLength", json!(length))],
+            Self::Pattern(pattern) => vec![("pattern", json!(pattern))],
+            Self::Date => vec![("format", json!("date"))],
+            Self::Items(fewest, most) => vec![("minItems", json!(fewest)), ("maxItems", json!(most))],
+            Self::Metadata => vec![
+                ("maxProperties", json!(METADATA_ENTRIES)),
+                ("propertyNames", json!({ "pattern": "^[A-Za-z0-9_.-]{1,40}$" })),
+                ("additionalProperties", json!({ "type": "string", "maxLength": 500 })),
+            ],
+        };
+        member.extend(keywords.into_iter().map(|(keyword, value)| (keyword.to_owned(), value)));
     }
 }
 
@@ -165,6 +157,25 @@ macro_rules! members {
     };
 }
 
+/// Declares the schema of a type of texts, which stands wherever a member has the type.
+macro_rules! inline_schema {
+    ($name:ident, $schema:expr) => {
+        impl ::schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> ::std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut ::schemars::SchemaGenerator) -> ::schemars::Schema {
+                $schema
+            }
+        }
+    };
+}
+
 /// Declares that a type is written as another one is.
 macro_rules! written_as {
     ($name:ident, $shape:ty) => {
@@ -188,4 +199,4 @@ macro_rules! written_as {
     };
 }
 
-pub(crate) use {members, written_as};
+pub(crate) use {inline_schema, members, written_as};

@@ -139,23 +139,14 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 #[cfg(feature = "schema")]
-impl schemars::JsonSchema for Timestamp {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Timestamp".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "format": "date-time",
-            "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
-        })
-    }
-}
+crate::schema::inline_schema!(
+    Timestamp,
+    schemars::json_schema!({
+        "type": "string",
+        "format": "date-time",
+        "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
+    })
+);
 
 #[cfg(test)]
 mod tests {

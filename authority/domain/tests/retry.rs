@@ -100,10 +100,8 @@ fn a_named_schedule_has_its_own_waits_and_total() {
             .collect();
         let policy = steady();
         let policy = policy.for_schedule(schedule);
-        assert_eq!(
-            run(&policy, OutcomeClass::Retryable),
-            (elapsed_s.clone(), FailureReason::AttemptsExhausted)
-        );
+        let exhausted = (elapsed_s.clone(), FailureReason::AttemptsExhausted);
+        assert_eq!(run(&policy, OutcomeClass::Retryable), exhausted);
         assert_eq!(run(&policy, OutcomeClass::Rejected), (elapsed_s[..4].to_vec(), FailureReason::Rejected));
     }
     // With every wait at its longest, and attempts of 30 s and the time for the answer, `short` ends within the hour.
@@ -128,10 +126,8 @@ fn a_named_schedule_keeps_the_rest_of_the_deployments_policy() {
     for (schedule, last) in
         [(RetrySchedule::Standard, 2), (RetrySchedule::Short, 7), (RetrySchedule::Long, 14)]
     {
-        assert!(
-            matches!(next(schedule, OutcomeClass::Retryable, last - 1, MIDDLE), Next::At(_)),
-            "{schedule}"
-        );
+        let before = next(schedule, OutcomeClass::Retryable, last - 1, MIDDLE);
+        assert!(matches!(before, Next::At(_)), "{schedule}");
         for finished in [last, last + 1, u32::MAX] {
             assert_eq!(next(schedule, OutcomeClass::Retryable, finished, MIDDLE), exhausted, "{schedule}");
         }
@@ -223,13 +219,8 @@ fn retry_after_moves_later_only_exactly_and_up_to_a_day() {
     let exhausted = steady().next_attempt(tried(10), OutcomeClass::Retryable, Some(1_000), 0, &mut Loaded(0));
     assert_eq!(exhausted, Next::GiveUp(FailureReason::AttemptsExhausted));
     // The last wait may vary beyond a day by itself; the bound on Retry-After does not shorten it.
-    let last = RetryPolicy::standard().next_attempt(
-        tried(9),
-        OutcomeClass::Retryable,
-        Some(u64::MAX),
-        0,
-        &mut Loaded(HIGHEST),
-    );
+    let (class, asked) = (OutcomeClass::Retryable, Some(u64::MAX));
+    let last = RetryPolicy::standard().next_attempt(tried(9), class, asked, 0, &mut Loaded(HIGHEST));
     assert_eq!(last, Next::PutOff(day_ms * 12 / 10));
 }
 
@@ -240,10 +231,7 @@ fn tried(number: u32) -> Tried {
 
 #[test]
 fn what_a_receiver_puts_off_does_not_use_up_the_schedule() {
-    let lasts_ms: i64 = authority_domain::delivery::retry::STANDARD_SCHEDULE_S
-        .iter()
-        .map(|wait_s| i64::from(*wait_s) * 1000)
-        .sum();
+    let lasts_ms: i64 = STANDARD_SCHEDULE_S.iter().map(|wait_s| i64::from(*wait_s) * 1000).sum();
     // (number, put off before, finished at, asked wait) → what follows, in ms from then.
     let table = [
         (2, 1, 1_000, Some(1_000), Next::PutOff(6_000)),
@@ -284,7 +272,7 @@ proptest! {
         finished_at_ms in 0_i64..4_102_444_800_000,
     ) {
         let policy = RetryPolicy::standard();
-        let table_ms = f64::from(authority_domain::delivery::retry::STANDARD_SCHEDULE_S[finished as usize]) * 1000.0;
+        let table_ms = f64::from(STANDARD_SCHEDULE_S[finished as usize]) * 1000.0;
         let next = policy.next_attempt(tried(finished), OutcomeClass::Retryable, asked, finished_at_ms, &mut Loaded(face));
         let (Next::At(at_ms) | Next::PutOff(at_ms)) = next else {
             panic!("attempt {finished} of 10 is not the last")

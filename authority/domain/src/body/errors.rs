@@ -1,5 +1,7 @@
 //! What is wrong with a body: each error with its member, collected while the whole body is read.
 
+use serde_json::Value;
+
 use crate::refusal::{MemberCode, MemberError};
 
 /// Errors that are collected before the reader stops adding: far more than the 50 that are shown, so that the error
@@ -10,8 +12,13 @@ const COLLECT_LIMIT: usize = 1_000;
 pub type Checked<T> = Result<T, (MemberCode, String)>;
 
 /// The refusal of a rule.
-pub(super) fn wrong<T>(code: MemberCode, detail: impl Into<String>) -> Checked<T> {
+pub(crate) fn wrong<T>(code: MemberCode, detail: impl Into<String>) -> Checked<T> {
     Err((code, detail.into()))
+}
+
+/// The text of a value that has to be one.
+pub(crate) fn text_of(value: &Value) -> Checked<&str> {
+    value.as_str().ok_or_else(|| (MemberCode::WrongType, "Must be a string.".to_owned()))
 }
 
 /// The errors found so far.
@@ -25,7 +32,7 @@ pub(crate) struct Errors {
 impl Errors {
     pub(crate) fn push(&mut self, pointer: String, code: MemberCode, detail: impl Into<String>) {
         if !self.muted && self.list.len() < COLLECT_LIMIT {
-            self.list.push(MemberError { pointer, code, detail: detail.into() });
+            self.list.push(MemberError::new(pointer, code, detail));
         }
     }
 

@@ -104,3 +104,14 @@ impl<'e, T> Field<'e, T> {
         Field { state: self.state, value: turn(self.value), pointer: self.pointer, errors: self.errors }
     }
 }
+
+impl<T: Ord> Field<'_, Vec<T>> {
+    /// The same list as a set: sorted, each value once.
+    pub(crate) fn sorted(self) -> Self {
+        self.map(|mut list| {
+            list.sort();
+            list.dedup();
+            list
+        })
+    }
+}

@@ -8,8 +8,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
 
-use crate::body::errors::{Checked, wrong};
-use crate::body::{Field, Members, shape};
+use crate::body::{Checked, Field, Members, shape, text_of, wrong};
 use crate::bounds::{METADATA_ENTRIES, MONEY_MAX};
 use crate::refusal::MemberCode;
 use crate::text_enum::TextEnum;
@@ -62,7 +61,7 @@ impl Text {
             let characters = if self.multiline { NOTE_CHARACTERS } else { LINE_CHARACTERS };
             json!({ "type": "string", "minLength": self.min, "maxLength": self.max, "pattern": characters })
         });
-        let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
+        let text = text_of(value)?;
         let length = text.chars().count();
         if length < self.min {
             return wrong(MemberCode::TooShort, format!("Must have at least {} character(s).", self.min));
@@ -74,7 +73,7 @@ impl Text {
         if !text.chars().all(allowed) {
             return wrong(MemberCode::ControlCharacter, "Must not contain control characters.");
         }
-        Ok(text.clone())
+        Ok(text.to_owned())
     }
 }
 
@@ -100,11 +99,7 @@ impl Members<'_> {
                 json!({ "type": "string", "minLength": rule.min, "maxLength": rule.max,
                                    "x-must-be": what })
             });
-            let text = text?;
-            match parse(&text) {
-                Some(parsed) => Ok(parsed),
-                None => wrong(MemberCode::InvalidValue, format!("Must be {what}.")),
-            }
+            parse(&text?).ok_or_else(|| (MemberCode::InvalidValue, format!("Must be {what}.")))
         })
     }
 
@@ -143,13 +138,8 @@ impl Members<'_> {
     pub fn time(&mut self, name: &'static str) -> Field<'_, Timestamp> {
         self.field(name, Timestamp::from_ms(0), |value| {
             shape::rule(|| json!({ "type": "string", "format": "date-time" }));
-            let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
-            match Timestamp::parse(text) {
-                Some(time) => Ok(time),
-                None => {
-                    wrong(MemberCode::InvalidTime, "Must be an RFC 3339 time, e.g. 2026-09-01T12:00:00.000Z.")
-                }
-            }
+            let malformed = "Must be an RFC 3339 time, e.g. 2026-09-01T12:00:00.000Z.";
+            Timestamp::parse(text_of(value)?).ok_or_else(|| (MemberCode::InvalidTime, malformed.to_owned()))
         })
     }
 
@@ -157,12 +147,9 @@ impl Members<'_> {
     pub fn country(&mut self, name: &'static str) -> Field<'_, String> {
         self.field(name, String::new(), |value| {
             shape::rule(|| json!({ "type": "string", "pattern": "^[A-Z]{2}$" }));
-            match value.as_str() {
-                Some(text) if is_country(text) => Ok(text.to_owned()),
-                Some(_) => {
-                    wrong(MemberCode::InvalidCountry, "Must be an ISO 3166-1 alpha-2 code, uppercase.")
-                }
-                None => wrong(MemberCode::WrongType, "Must be a string."),
+            match text_of(value)? {
+                text if is_country(text) => Ok(text.to_owned()),
+                _ => wrong(MemberCode::InvalidCountry, "Must be an ISO 3166-1 alpha-2 code, uppercase."),
             }
         })
     }
@@ -172,13 +159,10 @@ impl Members<'_> {
     pub fn currency(&mut self, name: &'static str) -> Field<'_, String> {
         self.field(name, String::new(), |value| {
             shape::rule(|| json!({ "type": "string", "pattern": "^[A-Z]{3}$" }));
-            match value.as_str() {
-                Some(text) if has_minor_unit(text) => Ok(text.to_owned()),
-                Some(_) => wrong(
-                    MemberCode::InvalidCurrency,
-                    "Must be the ISO 4217 code, uppercase, of a currency that has a minor unit.",
-                ),
-                None => wrong(MemberCode::WrongType, "Must be a string."),
+            let detail = "Must be the ISO 4217 code, uppercase, of a currency that has a minor unit.";
+            match text_of(value)? {
+                text if has_minor_unit(text) => Ok(text.to_owned()),
+                _ => wrong(MemberCode::InvalidCurrency, detail),
             }
         })
     }
@@ -223,18 +207,11 @@ pub fn integer(value: &Value, range: &RangeInclusive<i64>) -> Checked<i64> {
 /// # Errors
 /// `wrong_type` or `invalid_value`; the sentence lists what is allowed.
 pub fn one_of<E: TextEnum>(value: &Value, allowed: &[E]) -> Checked<E> {
-    shape::rule(|| {
-        let names: Vec<&str> = allowed.iter().map(|value| value.as_str()).collect();
-        json!({ "type": "string", "enum": names })
-    });
-    let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
-    match allowed.iter().find(|allowed| allowed.as_str() == text) {
-        Some(value) => Ok(*value),
-        None => {
-            let names: Vec<&str> = allowed.iter().map(|value| value.as_str()).collect();
-            wrong(MemberCode::InvalidValue, format!("Must be one of: {}.", names.join(", ")))
-        }
-    }
+    let names = || allowed.iter().map(|value| value.as_str()).collect::<Vec<_>>();
+    shape::rule(|| json!({ "type": "string", "enum": names() }));
+    let text = text_of(value)?;
+    let wrong = || (MemberCode::InvalidValue, format!("Must be one of: {}.", names().join(", ")));
+    allowed.iter().find(|allowed| allowed.as_str() == text).copied().ok_or_else(wrong)
 }
 
 /// Codes that ISO 4217 has withdrawn and the crate still lists.
@@ -253,10 +230,8 @@ fn is_country(text: &str) -> bool {
 
 fn metadata_entry(key: &str, value: &Value) -> Checked<String> {
     if !is_metadata_key(key) {
-        return wrong(
-            MemberCode::InvalidValue,
-            "Keys have 1 to 40 characters of A-Z, a-z, 0-9, '_', '.' and '-'.",
-        );
+        let detail = "Keys have 1 to 40 characters of A-Z, a-z, 0-9, '_', '.' and '-'.";
+        return wrong(MemberCode::InvalidValue, detail);
     }
     Text::note(0, METADATA_VALUE_LIMIT).check(value)
 }

@@ -14,6 +14,7 @@ pub mod strict_json;
 mod web_url;
 
 pub use errors::Checked;
+pub(crate) use errors::{text_of, wrong};
 pub use field::Field;
 pub use member_rules::{Text, integer, one_of};
 pub use members::{Members, read};

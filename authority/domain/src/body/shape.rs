@@ -52,11 +52,12 @@ pub(crate) fn begin() {
 pub(crate) fn end() {
     noting(|notes| {
         let Some(object) = notes.open.pop() else { return };
+        let Object { properties, required, not_writable } = object;
         let mut schema = Map::new();
         schema.insert("type".to_owned(), json!("object"));
-        schema.insert("properties".to_owned(), Value::Object(object.properties));
-        schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-        for (keyword, names) in [("required", object.required), ("x-not-writable", object.not_writable)] {
+        schema.insert("properties".to_owned(), Value::Object(properties));
+        schema.insert("additionalProperties".to_owned(), json!(false));
+        for (keyword, names) in [("required", required), ("x-not-writable", not_writable)] {
             if !names.is_empty() {
                 schema.insert(keyword.to_owned(), Value::Array(names));
             }
@@ -106,27 +107,18 @@ pub(crate) fn member(name: &str) {
 
 /// Members of the record that the reader refuses by their own code.
 pub(crate) fn not_writable(names: &str) {
-    noting(|notes| {
-        if let Some(object) = notes.open.last_mut() {
-            object.not_writable.extend(names.split_ascii_whitespace().map(Value::from));
-        }
-    });
+    in_object(|object| object.not_writable.extend(names.split_ascii_whitespace().map(Value::from)));
 }
 
 /// The member that `pointer` ends with has to be there.
 pub(crate) fn required(pointer: &str) {
-    noting(|notes| {
-        if let Some(object) = notes.open.last_mut() {
-            object.required.push(json!(name(pointer)));
-        }
-    });
+    in_object(|object| object.required.push(json!(name(pointer))));
 }
 
 /// The member that `pointer` ends with may be null.
 pub(crate) fn nullable(pointer: &str) {
-    noting(|notes| {
-        let object = notes.open.last_mut();
-        if let Some(schema) = object.and_then(|object| object.properties.get_mut(name(pointer))) {
+    in_object(|object| {
+        if let Some(schema) = object.properties.get_mut(name(pointer)) {
             allow_null(schema);
         }
     });
@@ -144,6 +136,13 @@ fn allow_null(schema: &mut Value) {
     if let Some(values) = keywords.get_mut("enum").and_then(Value::as_array_mut) {
         values.push(Value::Null);
     }
+}
+
+/// Notes something of the object that is being read.
+fn in_object(note: impl FnOnce(&mut Object)) {
+    noting(|notes| {
+        notes.open.last_mut().map(note);
+    });
 }
 
 fn noting(note: impl FnOnce(&mut Notes)) {

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use url::{Host, Url};
 
-use crate::body::errors::{Checked, wrong};
-use crate::body::{Field, Members, shape};
+use crate::body::{Checked, Field, Members, shape, text_of, wrong};
 use crate::refusal::MemberCode;
 
 /// Longest URL (contract 2.5, 2.8), in bytes.
@@ -40,7 +39,7 @@ fn web_url(value: &Value, loopback: Loopback) -> Checked<String> {
         Loopback::Allowed => "^https?://",
     };
     shape::rule(|| json!({ "type": "string", "format": "uri", "pattern": pattern, "maxLength": URL_LIMIT }));
-    let Value::String(text) = value else { return wrong(MemberCode::WrongType, "Must be a string.") };
+    let text = text_of(value)?;
     if text.len() > URL_LIMIT {
         return wrong(MemberCode::TooLong, "Must have at most 2048 bytes.");
     }
@@ -52,7 +51,7 @@ fn web_url(value: &Value, loopback: Loopback) -> Checked<String> {
             let encrypted = url.scheme() == "https" && url.has_host();
             (encrypted || local) && url.username().is_empty() && url.password().is_none()
         });
-    if good { Ok(text.clone()) } else { wrong(MemberCode::InvalidUrl, "Must be an absolute https URL.") }
+    if good { Ok(text.to_owned()) } else { wrong(MemberCode::InvalidUrl, "Must be an absolute https URL.") }
 }
 
 fn is_loopback(url: &Url) -> bool {

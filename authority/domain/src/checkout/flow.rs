@@ -12,7 +12,6 @@ use crate::event::change::Change;
 use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, NewOrder, Order};
 use crate::payment::Payment;
-use crate::payment::flow::told;
 use crate::refusal::{Refusal, Result};
 use crate::subscription::AnchoredSubscription;
 use crate::subscription::founding::{Founding, found};
@@ -42,7 +41,7 @@ pub fn end(
     };
     let cancelled = open_payment.map(|payment| payment.cancel(now));
     let ended = checkout.end(how, cancelled.as_ref().map(|payment| payment.id.clone()), now);
-    let mut changes: Vec<Change> = cancelled.iter().map(told).collect();
+    let mut changes: Vec<Change> = cancelled.iter().map(Payment::told).collect();
     changes.push(Change::checkout(event, &ended));
     Ok(changes)
 }
@@ -76,18 +75,32 @@ pub fn complete(
     if checkout.amounts.total > 0 {
         return Err(refused(&checkout, requested, "and has something to pay: a payment completes it."));
     }
-    let subscription = founding.map(|founding| found(founding, &checkout, true, order_number.clone(), now));
+    let (order, mut changes) = made(checkout, None, true, order_number, founding, now);
+    changes.extend(order.after_payments(&[], confirm_on, now));
+    Ok(changes)
+}
+
+/// What a checkout makes that completes: the order's version 1, and the changes up to `order.created`. `payment` is the
+/// attempt that completes it, in its former version; `paid`: the money is there. In mode `subscription` the
+/// subscription stands between checkout and order, since the order refers to it.
+pub(crate) fn made(
+    checkout: Checkout,
+    payment: Option<&Payment>,
+    paid: bool,
+    order_number: OrderNumber,
+    founding: Option<Founding>,
+    now: Timestamp,
+) -> (Order, Vec<Change>) {
+    let subscription = founding.map(|founding| found(founding, &checkout, paid, order_number.clone(), now));
     let mut new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
     new.subscription_id = subscription.as_ref().map(|made| made.record.id.clone());
-    let order = Order::create(new, &[], checkout.livemode, now);
-    let completed = checkout.complete(None, order_number, now);
+    let payments = payment.map(std::slice::from_ref).unwrap_or_default();
+    let order = Order::create(new, payments, checkout.livemode, now);
+    let completed = checkout.complete(payment.map(|payment| payment.id.clone()), order_number, now);
     let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
     changes.extend(subscription.iter().map(AnchoredSubscription::told));
     changes.push(Change::order(EventType::OrderCreated, &order));
-    if let Some((order, event)) = order.after_payments(&[], confirm_on, now) {
-        changes.push(Change::order(event, &order));
-    }
-    Ok(changes)
+    (order, changes)
 }
 
 fn refused(checkout: &Checkout, requested: CheckoutStatus, why: &str) -> Refusal {

@@ -222,10 +222,4 @@ impl Checkout {
             self.payment_attempts += 1;
         }
     }
-
-    fn next_version(mut self, now: Timestamp) -> Self {
-        self.resource_version += 1;
-        self.updated_at = now.max(self.updated_at);
-        self
-    }
 }

@@ -24,10 +24,13 @@ fn keys() -> CursorKeys {
 }
 
 #[test]
-fn is_47_url_safe_characters() {
-    let text = keys().encode(ListKind::Events, u64::MAX, merchant(), "type=order.%2A");
-    assert_eq!(text.len(), 47);
-    assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+fn both_forms_have_their_length_in_url_safe_characters() {
+    let by_sequence = keys().encode(ListKind::Events, u64::MAX, merchant(), "type=order.%2A");
+    let by_id = keys().encode_id(ListKind::OperatorEvents, u128::MAX, "status=requested");
+    for (text, length) in [(by_sequence, 47), (by_id, 58)] {
+        assert_eq!(text.len(), length);
+        assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+    }
 }
 
 #[test]
@@ -39,13 +42,6 @@ fn the_layout_is_fixed() {
 
 /// An id as an operator's list meets it.
 const UUID: u128 = 0x0199_0000_0000_7000_8000_0000_0000_00ff;
-
-#[test]
-fn a_cursor_by_id_is_58_url_safe_characters() {
-    let text = keys().encode_id(ListKind::OperatorEvents, u128::MAX, "status=requested");
-    assert_eq!(text.len(), 58);
-    assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
-}
 
 #[test]
 fn the_layout_by_id_is_fixed() {
@@ -76,37 +72,29 @@ fn a_cursor_by_id_belongs_to_its_list_and_filter_and_to_no_merchant() {
     assert_eq!(keys.decode_id(&merchants, ListKind::OperatorRefunds, ""), Err(CursorError::NotAuthentic));
 }
 
-#[test]
-fn every_altered_or_missing_byte_of_a_cursor_by_id_is_refused() {
-    let keys = keys();
-    let text = keys.encode_id(ListKind::OperatorRefunds, UUID, "");
-    let decode = |text: &str| keys.decode_id(text, ListKind::OperatorRefunds, "");
-    let bytes = URL_SAFE_NO_PAD.decode(&text).unwrap();
-    for at in 0..bytes.len() {
-        for flip in 1..=255_u8 {
-            let mut altered = bytes.clone();
-            altered[at] ^= flip;
-            assert!(decode(&URL_SAFE_NO_PAD.encode(&altered)).is_err(), "byte {at} ^ {flip}");
-        }
-    }
-    for end in 0..text.len() {
-        assert_eq!(decode(&text[..end]), Err(CursorError::Malformed), "{end} characters");
-    }
-    for text in [format!("{text}A"), format!("{text}="), "A".repeat(10_240)] {
-        assert_eq!(decode(&text), Err(CursorError::Malformed), "{text:.60}");
-    }
+/// A cursor of either form, and whether a text decodes as one.
+type Case<'k> = (String, Box<dyn Fn(&str) -> Result<(), CursorError> + 'k>);
+
+fn both_forms(keys: &CursorKeys) -> [Case<'_>; 2] {
+    let by_sequence = keys.encode(ListKind::Events, 41, merchant(), "");
+    let by_id = keys.encode_id(ListKind::OperatorRefunds, UUID, "");
+    [
+        (by_sequence, Box::new(|text| keys.decode(text, ListKind::Events, merchant(), "").map(drop))),
+        (by_id, Box::new(|text| keys.decode_id(text, ListKind::OperatorRefunds, "").map(drop))),
+    ]
 }
 
 #[test]
 fn every_altered_byte_is_refused() {
     let keys = keys();
-    let bytes = URL_SAFE_NO_PAD.decode(keys.encode(ListKind::Events, 41, merchant(), "")).unwrap();
-    for at in 0..bytes.len() {
-        for flip in 1..=255_u8 {
-            let mut altered = bytes.clone();
-            altered[at] ^= flip;
-            let text = URL_SAFE_NO_PAD.encode(&altered);
-            assert!(keys.decode(&text, ListKind::Events, merchant(), "").is_err(), "byte {at} ^ {flip}");
+    for (text, decode) in both_forms(&keys) {
+        let bytes = URL_SAFE_NO_PAD.decode(&text).unwrap();
+        for at in 0..bytes.len() {
+            for flip in 1..=255_u8 {
+                let mut altered = bytes.clone();
+                altered[at] ^= flip;
+                assert!(decode(&URL_SAFE_NO_PAD.encode(&altered)).is_err(), "byte {at} ^ {flip}");
+            }
         }
     }
 }
@@ -137,17 +125,12 @@ fn belongs_to_its_tenant_mode_list_and_filter() {
     assert_eq!(decode(ListKind::Events, merchant(), "type=order.*"), Ok(41));
     let test_mode = tenant("mer_01k3zqa7w5e8v9r2t4y6m8n0pq", false);
     let other = tenant("mer_01k3zqa7w5e8v9r2t4y6m8n0pr", true);
-    assert_eq!(
-        decode(ListKind::Events, Owner::Tenant(&test_mode), "type=order.*"),
-        Err(CursorError::NotAuthentic)
-    );
-    assert_eq!(
-        decode(ListKind::Events, Owner::Tenant(&other), "type=order.*"),
-        Err(CursorError::NotAuthentic)
-    );
-    assert_eq!(decode(ListKind::Events, Owner::Operator, "type=order.*"), Err(CursorError::NotAuthentic));
-    assert_eq!(decode(ListKind::Events, merchant(), ""), Err(CursorError::OtherFilter));
-    assert_eq!(decode(ListKind::Events, merchant(), "type=order.shipped"), Err(CursorError::OtherFilter));
+    for owner in [Owner::Tenant(&test_mode), Owner::Tenant(&other), Owner::Operator] {
+        assert_eq!(decode(ListKind::Events, owner, "type=order.*"), Err(CursorError::NotAuthentic));
+    }
+    for filter in ["", "type=order.shipped"] {
+        assert_eq!(decode(ListKind::Events, merchant(), filter), Err(CursorError::OtherFilter));
+    }
     for list in ListKind::ALL.iter().filter(|list| **list != ListKind::Events) {
         assert_eq!(decode(*list, merchant(), "type=order.*"), Err(CursorError::OtherList), "{list:?}");
     }
@@ -158,15 +141,14 @@ fn belongs_to_its_tenant_mode_list_and_filter() {
 #[test]
 fn truncated_padded_and_oversized_texts_are_malformed() {
     let keys = keys();
-    let text = keys.encode(ListKind::Events, 41, merchant(), "");
-    let decode = |text: &str| keys.decode(text, ListKind::Events, merchant(), "");
-    for end in 0..text.len() {
-        assert_eq!(decode(&text[..end]), Err(CursorError::Malformed), "{end} characters");
-    }
-    for text in
-        [format!("{text}A"), format!("{text}="), format!(" {text}"), "A".repeat(10_240), "é".repeat(20)]
-    {
-        assert_eq!(decode(&text), Err(CursorError::Malformed), "{text:.60}");
+    for (text, decode) in both_forms(&keys) {
+        for end in 0..text.len() {
+            assert_eq!(decode(&text[..end]), Err(CursorError::Malformed), "{end} characters");
+        }
+        let longer = [format!("{text}A"), format!("{text}="), format!(" {text}")];
+        for text in longer.into_iter().chain(["A".repeat(10_240), "é".repeat(20)]) {
+            assert_eq!(decode(&text), Err(CursorError::Malformed), "{text:.60}");
+        }
     }
 }
 

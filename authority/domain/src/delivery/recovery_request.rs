@@ -3,13 +3,9 @@
 use serde_json::Value;
 
 use crate::body;
-use crate::body::Text;
-use crate::endpoint::is_filter;
+use crate::endpoint::event_filters;
 use crate::refusal::{MemberCode, Result};
 use crate::time::Timestamp;
-
-/// Filters that one recovery may name, as many as an endpoint's.
-const TYPES_MAX: usize = 64;
 
 /// What is to be sent again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +30,7 @@ impl RecoveryRequest {
             let request = Self {
                 since: m.time("since").required(),
                 until: m.time("until").optional(),
-                types: m.list("types", 1..=TYPES_MAX, type_filter).map(sorted).optional(),
+                types: event_filters(m, "types").optional(),
                 dry_run: m.boolean("dry_run").or(false),
             };
             // One that cannot be read is the epoch here; its error is recorded already.
@@ -45,21 +41,6 @@ impl RecoveryRequest {
             request
         })
     }
-}
-
-fn type_filter(value: &Value) -> Result<String, (MemberCode, String)> {
-    let filter = Text::line(1, 128).check(value)?;
-    if is_filter(&filter) {
-        Ok(filter)
-    } else {
-        Err((MemberCode::InvalidValue, "Must be *, an event type or <category>.*.".to_owned()))
-    }
-}
-
-fn sorted(mut filters: Vec<String>) -> Vec<String> {
-    filters.sort();
-    filters.dedup();
-    filters
 }
 
 #[cfg(test)]

@@ -27,17 +27,10 @@ impl ReplayRequest {
         let request = body::read(body, |m| Self {
             endpoint_ids: m.list("endpoint_ids", 1..=ENDPOINTS_NAMED_MAX, |id| Text::ID.check(id)).optional(),
         })?;
-        let ids = request.endpoint_ids.iter().flatten().enumerate();
-        let twice =
-            ids.filter(|(n, id)| request.endpoint_ids.iter().flatten().take(*n).any(|other| other == *id));
-        let wrong: Vec<MemberError> = twice
-            .map(|(n, _)| MemberError {
-                pointer: format!("/endpoint_ids/{n}"),
-                code: MemberCode::Duplicate,
-                detail: "This endpoint is named before.".to_owned(),
-            })
-            .collect();
-        if wrong.is_empty() { Ok(request) } else { Err(Refusal::of_members(wrong)) }
+        let ids = || request.endpoint_ids.iter().flatten();
+        let twice = ids().enumerate().filter(|(n, id)| ids().take(*n).any(|other| other == *id));
+        let wrong = twice.map(|(n, _)| wrong(n, MemberCode::Duplicate, "This endpoint is named before."));
+        Refusal::check(wrong.collect()).map(|()| request)
     }
 
     /// Refuses each id that no endpoint of the merchant has, with its index in the list.
@@ -45,19 +38,21 @@ impl ReplayRequest {
     /// # Errors
     /// 422 with each of them.
     pub fn check_known(&self, known: impl Fn(&EndpointId) -> bool) -> Result<Vec<EndpointId>> {
-        let (mut found, mut wrong) = (Vec::new(), Vec::new());
+        let (mut found, mut unknown) = (Vec::new(), Vec::new());
         for (n, text) in self.endpoint_ids.iter().flatten().enumerate() {
             match EndpointId::parse(text).filter(|id| known(id)) {
                 Some(id) => found.push(id),
-                None => wrong.push(MemberError {
-                    pointer: format!("/endpoint_ids/{n}"),
-                    code: MemberCode::UnknownReference,
-                    detail: "There is no such webhook endpoint.".to_owned(),
-                }),
+                None => {
+                    unknown.push(wrong(n, MemberCode::UnknownReference, "There is no such webhook endpoint."))
+                }
             }
         }
-        if wrong.is_empty() { Ok(found) } else { Err(Refusal::of_members(wrong)) }
+        Refusal::check(unknown).map(|()| found)
     }
+}
+
+fn wrong(n: usize, code: MemberCode, detail: &str) -> MemberError {
+    MemberError::new(format!("/endpoint_ids/{n}"), code, detail)
 }
 
 #[cfg(test)]
@@ -81,22 +76,19 @@ mod tests {
     fn wrong_names_are_told_by_their_places() {
         let many: Vec<String> = (0..17).map(|n| format!("we_{n}")).collect();
         let table = [
-            (json!({"endpoint_ids": null}), "/endpoint_ids", MemberCode::Required),
-            (json!({"endpoint_ids": []}), "/endpoint_ids", MemberCode::TooShort),
-            (json!({"endpoint_ids": many}), "/endpoint_ids", MemberCode::TooLong),
-            (json!({"endpoint_ids": ID}), "/endpoint_ids", MemberCode::WrongType),
-            (json!({"endpoint_ids": [ID, 1]}), "/endpoint_ids/1", MemberCode::WrongType),
-            (json!({"endpoint_ids": [ID, OTHER, ID]}), "/endpoint_ids/2", MemberCode::Duplicate),
-            (json!({"endpoints": [ID]}), "/endpoints", MemberCode::UnknownField),
+            (json!({"endpoint_ids": null}), "/endpoint_ids required"),
+            (json!({"endpoint_ids": []}), "/endpoint_ids too_short"),
+            (json!({"endpoint_ids": many}), "/endpoint_ids too_long"),
+            (json!({"endpoint_ids": ID}), "/endpoint_ids wrong_type"),
+            (json!({"endpoint_ids": [ID, 1]}), "/endpoint_ids/1 wrong_type"),
+            (json!({"endpoint_ids": [ID, OTHER, ID]}), "/endpoint_ids/2 duplicate"),
+            (json!({"endpoints": [ID]}), "/endpoints unknown_field"),
         ];
-        for (body, pointer, code) in table {
-            let wrong = ReplayRequest::read(&body).unwrap_err().members;
-            assert_eq!((wrong.len(), wrong[0].pointer.as_str(), wrong[0].code), (1, pointer, code), "{body}");
+        for (body, error) in table {
+            assert_eq!(ReplayRequest::read(&body).unwrap_err().told(), [error], "{body}");
         }
         let named = ReplayRequest::read(&json!({"endpoint_ids": ["x", ID, OTHER]})).unwrap();
-        let wrong = named.check_known(|id| id.as_str() == ID).unwrap_err().members;
-        let told: Vec<_> = wrong.iter().map(|wrong| (wrong.pointer.as_str(), wrong.code)).collect();
-        let unknown = MemberCode::UnknownReference;
-        assert_eq!(told, [("/endpoint_ids/0", unknown), ("/endpoint_ids/2", unknown)]);
+        let unknown = named.check_known(|id| id.as_str() == ID).unwrap_err().told();
+        assert_eq!(unknown, [0, 2].map(|n| format!("/endpoint_ids/{n} unknown_reference")));
     }
 }

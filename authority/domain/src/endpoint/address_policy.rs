@@ -12,11 +12,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ipnet::{Ipv4Net, Ipv6Net};
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// IPv4 blocks that are refused. Sources: the IANA IPv4 Special-Purpose Address Registry (RFC 6890) and the RFC
 /// that made each entry.
-const REFUSED_V4: [Ipv4Net; 16] = [
+const REFUSED_V4: [IpNet; 16] = [
     v4([0, 0, 0, 0], 8),        // "this network", RFC 791 section 3.2
     v4([10, 0, 0, 0], 8),       // private use, RFC 1918
     v4([100, 64, 0, 0], 10),    // shared address space behind carrier NAT, RFC 6598
@@ -36,33 +36,31 @@ const REFUSED_V4: [Ipv4Net; 16] = [
 ];
 
 /// The only IPv6 block that is handed out as global unicast, RFC 4291 section 2.4 and RFC 3587.
-const GLOBAL_UNICAST_V6: Ipv6Net = v6([0x2000, 0], 3);
+const GLOBAL_UNICAST_V6: IpNet = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
 /// Blocks inside [`GLOBAL_UNICAST_V6`] that are refused.
-const REFUSED_V6: [Ipv6Net; 4] = [
-    v6([0x2001, 0], 23), // IETF protocol assignments: Teredo (embeds IPv4), ORCHID, benchmarking, RFC 2928
-    v6([0x2001, 0x0db8], 32), // documentation, RFC 3849
-    v6([0x2002, 0], 16), // 6to4 (embeds IPv4), RFC 3056
-    v6([0x3fff, 0], 20), // documentation, RFC 9637
+const REFUSED_V6: [IpNet; 4] = [
+    v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // IETF protocol assignments: Teredo (embeds IPv4), ORCHID, benchmarking, RFC 2928
+    v6([0x2001, 0x0db8, 0, 0, 0, 0, 0, 0], 32), // documentation, RFC 3849
+    v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4 (embeds IPv4), RFC 3056
+    v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation, RFC 9637
 ];
 
-const fn v4(octets: [u8; 4], prefix_len: u8) -> Ipv4Net {
-    let [a, b, c, d] = octets;
-    Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix_len)
+pub(super) const fn v4([a, b, c, d]: [u8; 4], prefix_len: u8) -> IpNet {
+    IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix_len))
 }
 
-/// A block by the first two 16-bit groups of its address; the others are zero.
-const fn v6(groups: [u16; 2], prefix_len: u8) -> Ipv6Net {
-    let [a, b] = groups;
-    Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), prefix_len)
+pub(super) const fn v6([a, b, c, d, e, f, g, h]: [u16; 8], prefix_len: u8) -> IpNet {
+    IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, d, e, f, g, h), prefix_len))
 }
 
 /// Whether a delivery may connect to this address. IPv4-mapped IPv6 addresses are judged as IPv4.
 pub fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(v4) => !REFUSED_V4.iter().any(|block| block.contains(&v4)),
-        IpAddr::V6(v6) => {
-            GLOBAL_UNICAST_V6.contains(&v6) && !REFUSED_V6.iter().any(|block| block.contains(&v6))
-        }
+    let address = address.to_canonical();
+    let refused = |blocks: &[IpNet]| blocks.iter().any(|block| block.contains(&address));
+    if address.is_ipv4() {
+        !refused(&REFUSED_V4)
+    } else {
+        GLOBAL_UNICAST_V6.contains(&address) && !refused(&REFUSED_V6)
     }
 }

@@ -53,10 +53,8 @@ mod tests {
         let health = |state, consecutive_failures| Health {
             state,
             consecutive_failures,
-            last_success_at: None,
-            last_failure_at: None,
-            last_response_status: None,
             last_error: Some("timeout".to_owned()),
+            ..Health::UNTRIED
         };
         assert_eq!(failing(&health(HealthState::Healthy, 4)), None);
         let (code, severity, message) = failing(&health(HealthState::Degraded, 5)).unwrap();
@@ -74,30 +72,14 @@ mod tests {
     fn each_reason_is_told() {
         let policy = DisablePolicy { after_ms: 7 * 60 * 60 * 1000 };
         let table = [
-            (
-                DisabledReason::Gone,
-                Severity::Critical,
-                "The receiver answered 410; the endpoint is disabled.",
-            ),
-            (
-                DisabledReason::Failing,
-                Severity::Critical,
-                "No attempt has succeeded for 7 hours; the endpoint is disabled.",
-            ),
-            (
-                DisabledReason::Merchant,
-                Severity::Warning,
-                "The receiver asked for it; the endpoint is disabled.",
-            ),
-            (
-                DisabledReason::Operator,
-                Severity::Warning,
-                "The platform's operator decided so; the endpoint is disabled.",
-            ),
+            (DisabledReason::Gone, Severity::Critical, "The receiver answered 410"),
+            (DisabledReason::Failing, Severity::Critical, "No attempt has succeeded for 7 hours"),
+            (DisabledReason::Merchant, Severity::Warning, "The receiver asked for it"),
+            (DisabledReason::Operator, Severity::Warning, "The platform's operator decided so"),
         ];
-        for (reason, severity, message) in table {
-            let said = disabled(reason, policy);
-            assert_eq!(said, (AlertCode::EndpointDisabled, severity, message.to_owned()));
+        for (reason, severity, why) in table {
+            let message = format!("{why}; the endpoint is disabled.");
+            assert_eq!(disabled(reason, policy), (AlertCode::EndpointDisabled, severity, message));
         }
     }
 }

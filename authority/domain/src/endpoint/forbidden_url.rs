@@ -21,19 +21,16 @@ fn forbidden(refusal: UrlRefusal) -> Refusal {
         UrlRefusal::HostNotPublic | UrlRefusal::HostDenied => MemberCode::UrlHostDenied,
         UrlRefusal::PortForbidden => MemberCode::UrlPort,
     };
-    url_refused(code, refusal.to_string())
+    url_refused(code, &refusal.to_string())
 }
 
 /// The host of the URL leads to an address that events are not sent to (contract 7.6 rule 4).
 #[must_use]
 pub fn url_address_blocked() -> Refusal {
-    url_refused(
-        MemberCode::UrlAddressBlocked,
-        "the host leads to an address that events are not sent to".to_owned(),
-    )
+    url_refused(MemberCode::UrlAddressBlocked, "the host leads to an address that events are not sent to")
 }
 
-fn url_refused(code: MemberCode, detail: String) -> Refusal {
-    let member = MemberError { pointer: "/url".to_owned(), code, detail };
-    Refusal::new(ErrorCode::EndpointUrlForbidden, "Events cannot be sent to this URL.").members(vec![member])
+fn url_refused(code: MemberCode, detail: &str) -> Refusal {
+    let members = vec![MemberError::new("/url", code, detail)];
+    Refusal::new(ErrorCode::EndpointUrlForbidden, "Events cannot be sent to this URL.").members(members)
 }

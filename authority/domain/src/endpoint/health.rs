@@ -45,3 +45,15 @@ pub struct Health {
     /// What the last failure was, for people.
     pub last_error: Option<String>,
 }
+
+impl Health {
+    /// That of an endpoint which was never tried.
+    pub(crate) const UNTRIED: Self = Self {
+        state: HealthState::Unknown,
+        consecutive_failures: 0,
+        last_success_at: None,
+        last_failure_at: None,
+        last_response_status: None,
+        last_error: None,
+    };
+}

@@ -22,6 +22,7 @@ pub use record::{
     DisabledReason, Endpoint, EndpointStatus, SignatureProfile, TIMEOUT_MAX_MS, TIMEOUT_MIN_MS, is_filter,
     matches_filter,
 };
+pub(crate) use requests::event_filters;
 pub use requests::{
     EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_limits, read_endpoint_patch,
 };

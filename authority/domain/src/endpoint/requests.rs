@@ -12,8 +12,8 @@ use crate::endpoint::forbidden_url::allowed;
 use crate::endpoint::headers::{self, RequestHeaders};
 use crate::endpoint::url::UrlRules;
 use crate::endpoint::{
-    DisabledReason, Endpoint, EndpointStatus, Health, HealthState, SignatureProfile, TIMEOUT_MAX_MS,
-    TIMEOUT_MIN_MS, is_filter,
+    DisabledReason, Endpoint, EndpointStatus, Health, SignatureProfile, TIMEOUT_MAX_MS, TIMEOUT_MIN_MS,
+    is_filter,
 };
 use crate::id::EndpointId;
 use crate::merchant::limits::{IN_FLIGHT_MAX, MaxInFlight};
@@ -53,7 +53,7 @@ impl EndpointRequest {
             api_version(m).optional();
             Self {
                 url: m.string("url", Text::line(1, 2048)).required(),
-                enabled_events: enabled_events(m).or(vec!["*".to_owned()]),
+                enabled_events: event_filters(m, "enabled_events").or(vec!["*".to_owned()]),
                 max_in_flight: MaxInFlight {
                     own: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).optional(),
                     of_merchant: None,
@@ -138,14 +138,7 @@ impl EndpointRequest {
             secret_hint,
             previous_secret_expires_at: None,
             secret_rotated_at: None,
-            health: Health {
-                state: HealthState::Unknown,
-                consecutive_failures: 0,
-                last_success_at: None,
-                last_failure_at: None,
-                last_response_status: None,
-                last_error: None,
-            },
+            health: Health::UNTRIED,
             held_until: None,
             held_reason: None,
             metadata: self.metadata,
@@ -157,21 +150,14 @@ impl EndpointRequest {
     }
 }
 
-/// `enabled_events`, sorted and without duplicates.
-fn enabled_events<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<String>> {
-    let filters = m.list("enabled_events", 1..=64, |value| {
+/// `*`, event types and `<category>.*`; sorted and without duplicates.
+pub(crate) fn event_filters<'m>(m: &'m mut Members<'_>, name: &'static str) -> Field<'m, Vec<String>> {
+    let filter = |value: &Value| {
         let filter = Text::line(1, 128).check(value)?;
-        if is_filter(&filter) {
-            Ok(filter)
-        } else {
-            Err((MemberCode::InvalidValue, "Must be *, an event type or <category>.*.".to_owned()))
-        }
-    });
-    filters.map(|mut filters: Vec<String>| {
-        filters.sort();
-        filters.dedup();
-        filters
-    })
+        let wrong = || (MemberCode::InvalidValue, "Must be *, an event type or <category>.*.".to_owned());
+        is_filter(&filter).then_some(filter).ok_or_else(wrong)
+    };
+    m.list(name, 1..=64, filter).sorted()
 }
 
 /// `api_version`: there is one.
@@ -196,7 +182,7 @@ pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Re
         api_version(m).optional();
         EndpointPatch {
             url: m.string("url", Text::line(1, 2048)).optional(),
-            enabled_events: enabled_events(m).optional(),
+            enabled_events: event_filters(m, "enabled_events").optional(),
             max_in_flight: m.integer("max_in_flight", 1..=IN_FLIGHT_MAX).or_null(),
             description: m.string("description", Text::LINE).or_null(),
             status: m.one_of("status").optional(),

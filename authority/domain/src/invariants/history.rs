@@ -114,8 +114,14 @@ impl History {
             let (id, sequence) = (self.resource_id.clone(), event.sequence);
             let begins = event_type == kind.creation() && version == 1;
             let later = self.cut && event_type != kind.creation() && version > 1;
-            let findings =
-                if begins || later { Vec::new() } else { check_first(kind, event, event_type, version) };
+            let mut findings = Vec::new();
+            if !begins && !later {
+                let (told, creation) = (event_type.as_str(), kind.creation().as_str());
+                let detail = format!(
+                    "the history begins with {told} at version {version}, not with {creation} at version 1"
+                );
+                findings.push(Finding::new(FindingCode::VersionGap, id.as_str(), detail));
+            }
             let first_sequence = (!later).then_some(sequence);
             let told =
                 RecordFromEvents { kind, id, version, first_sequence, last_sequence: sequence, object };
@@ -179,16 +185,6 @@ impl History {
             None => Ok((event_type, envelope)),
         }
     }
-}
-
-/// The first event makes the record, at version 1; this one does not.
-fn check_first(kind: RecordKind, event: &StoredEvent, event_type: EventType, version: i64) -> Vec<Finding> {
-    let detail = format!(
-        "the history begins with {} at version {version}, not with {} at version 1",
-        event_type.as_str(),
-        kind.creation().as_str()
-    );
-    vec![Finding::new(FindingCode::VersionGap, event.resource_id.as_str(), detail)]
 }
 
 fn check_next(

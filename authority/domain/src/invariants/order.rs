@@ -79,10 +79,8 @@ pub fn check_order(facts: OrderFacts) -> Vec<Finding> {
         found(FindingCode::CurrencyDiffers, "a payment or refund is in another currency".to_owned());
     }
     if order.status != OrderStatus::Cancelled && payments.iter().any(|payment| payment.late) {
-        found(
-            FindingCode::LatePaymentDiffers,
-            "a payment is late, and the order is not cancelled".to_owned(),
-        );
+        let detail = "a payment is late, and the order is not cancelled";
+        found(FindingCode::LatePaymentDiffers, detail.to_owned());
     }
     check_refunds(&mut payments, &refunds, &mut found);
     check_derived(&order, &payments, &mut found);
@@ -194,22 +192,19 @@ fn check_refunds(payments: &mut [Payment], refunds: &[Refund], found: &mut impl 
         };
         let completed = sum(|status| status == RefundStatus::Completed);
         let open = sum(RefundStatus::is_open);
-        if completed != payment.amount_refunded {
-            let refunded = payment.amount_refunded;
-            let detail = format!("payment {}: {refunded} refunded, refunds of {completed}", payment.id);
+        let (id, captured) = (&payment.id, payment.amount_captured);
+        let (refunded, pending) = (payment.amount_refunded, payment.amount_refund_pending);
+        if completed != refunded {
+            let detail = format!("payment {id}: {refunded} refunded, refunds of {completed}");
             found(FindingCode::RefundedSumDiffers, detail);
         }
-        if open != payment.amount_refund_pending {
-            let pending = payment.amount_refund_pending;
-            let detail = format!("payment {}: {pending} pending, open refunds of {open}", payment.id);
+        if open != pending {
+            let detail = format!("payment {id}: {pending} pending, open refunds of {open}");
             found(FindingCode::RefundedSumDiffers, detail);
         }
-        if completed.saturating_add(open) > payment.amount_captured {
-            let captured = payment.amount_captured;
-            let detail = format!(
-                "payment {}: {captured} captured, {completed} given back, {open} asked back",
-                payment.id
-            );
+        if completed.saturating_add(open) > captured {
+            let detail =
+                format!("payment {id}: {captured} captured, {completed} given back, {open} asked back");
             found(FindingCode::RefundsExceedCaptured, detail);
         }
         payment.amount_refund_pending = open;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::history::RecordFromEvents;
 use super::record_kind::RecordKind;
@@ -15,6 +16,7 @@ use crate::payment::Payment;
 use crate::refund::Refund;
 use crate::shipment::Shipment;
 use crate::subscription::Subscription;
+use crate::time::Timestamp;
 
 /// A row: the rendered record and the columns beside it that repeat parts of it.
 #[derive(Clone, Debug)]
@@ -41,11 +43,9 @@ pub fn check_record(told: &RecordFromEvents, stored: Option<&StoredRecord>) -> V
     let Ok(mut body) = serde_json::from_str::<Value>(&stored.body) else {
         return found(FindingCode::RecordUnreadable, format!("the stored {kind} is not JSON"));
     };
-    let Some((columns, mut findings)) = expected(told, &stored.body) else {
-        return found(
-            FindingCode::RecordUnreadable,
-            format!("the stored {kind} lacks members or has wrong ones"),
-        );
+    let Some((record, mut findings)) = read(kind, &stored.body) else {
+        let detail = format!("the stored {kind} lacks members or has wrong ones");
+        return found(FindingCode::RecordUnreadable, detail);
     };
     let version = body.get("resource_version").and_then(Value::as_i64);
     if version != Some(told.version) {
@@ -64,11 +64,10 @@ pub fn check_record(told: &RecordFromEvents, stored: Option<&StoredRecord>) -> V
     } else {
         findings.extend(differing(told, &body, &told.object));
     }
-    for (name, value) in columns {
-        if name == "created_sequence" && told.first_sequence.is_none() {
-            continue;
-        }
-        if stored.columns.get(name) != Some(&value) {
+    for column in repeated(kind).split(' ') {
+        let (name, place) = column.split_once('=').unwrap_or((column, column));
+        let expected = expected(name, place, told, &record);
+        if expected.is_some() && stored.columns.get(name) != expected.as_ref() {
             findings.extend(found(FindingCode::ColumnsDiffer, format!("column {name} of the {kind}")));
         }
     }
@@ -91,29 +90,62 @@ fn differing(told: &RecordFromEvents, body: &Value, object: &Value) -> Option<Fi
     Some(Finding::new(FindingCode::RecordDiffers, told.id.as_str(), detail))
 }
 
-type Columns = Vec<(&'static str, Value)>;
-
-/// The columns that belong to a body, and what is wrong with the record by itself; `None` when the body is no record
-/// of the kind.
-fn expected(told: &RecordFromEvents, body: &str) -> Option<(Columns, Vec<Finding>)> {
-    // Without its first event nothing says what the column must be; it is left out of the comparison.
-    let (first, last) = (told.first_sequence.unwrap_or(0), told.last_sequence);
-    let columns = match told.kind {
-        RecordKind::Checkout => checkout(&read(body)?),
+/// The columns that repeat a part of a record of the kind. Behind `=` is where the part stands, when it is no member of
+/// the column's name.
+fn repeated(kind: RecordKind) -> &'static str {
+    match kind {
+        RecordKind::Checkout => "status currency total=amounts/total expires_at resource_version",
         RecordKind::Payment => {
-            let payment: Payment = read(body)?;
-            return Some((self::payment(&payment, first), check_payment(&payment)));
+            "status checkout_id order_number subscription_id currency amount amount_authorized amount_captured \
+             amount_refunded amount_refund_pending late resource_version created_sequence created_at"
         }
-        RecordKind::Order => order(&read(body)?, first, last),
-        RecordKind::Refund => refund(&read(body)?, first),
-        RecordKind::Shipment => shipment(&read(body)?, first),
-        RecordKind::Subscription => subscription(&read(body)?, first),
-    };
-    Some((columns, Vec::new()))
+        RecordKind::Order => {
+            "status payment_status fulfillment_status currency total=amounts/total \
+             customer_reference=customer/reference resource_version created_sequence last_sequence created_at \
+             updated_at"
+        }
+        RecordKind::Refund => {
+            "order_number payment_id status amount resource_version created_sequence created_at"
+        }
+        RecordKind::Shipment => {
+            "order_number status carrier tracking_number resource_version created_sequence"
+        }
+        RecordKind::Subscription => {
+            "status customer_reference=customer/reference resource_version created_sequence created_at"
+        }
+    }
 }
 
-fn read<T: DeserializeOwned>(body: &str) -> Option<T> {
-    serde_json::from_str(body).ok()
+/// What a column of [`repeated`] holds beside this record: of a time its milliseconds. `None` when nothing says it,
+/// because the record's first event was removed.
+fn expected(name: &str, place: &str, told: &RecordFromEvents, record: &Value) -> Option<Value> {
+    let part = || record.pointer(&format!("/{place}")).cloned().unwrap_or(Value::Null);
+    match name {
+        "created_sequence" => told.first_sequence.map(Value::from),
+        "last_sequence" => Some(told.last_sequence.into()),
+        _ if name.ends_with("_at") => part().as_str().and_then(Timestamp::parse).map(|at| at.as_ms().into()),
+        _ => Some(part()),
+    }
+}
+
+/// The record, and what is wrong with it by itself; `None` when the body is no record of the kind.
+fn read(kind: RecordKind, body: &str) -> Option<(Value, Vec<Finding>)> {
+    fn written<T: DeserializeOwned + Serialize>(body: &str) -> Option<(Value, T)> {
+        let record: T = serde_json::from_str(body).ok()?;
+        Some((serde_json::to_value(&record).ok()?, record))
+    }
+    let record = match kind {
+        RecordKind::Payment => {
+            let (record, payment) = written::<Payment>(body)?;
+            return Some((record, check_payment(&payment)));
+        }
+        RecordKind::Checkout => written::<Checkout>(body)?.0,
+        RecordKind::Order => written::<Order>(body)?.0,
+        RecordKind::Refund => written::<Refund>(body)?.0,
+        RecordKind::Shipment => written::<Shipment>(body)?.0,
+        RecordKind::Subscription => written::<Subscription>(body)?.0,
+    };
+    Some((record, Vec::new()))
 }
 
 /// I3, and what is late is money.
@@ -131,83 +163,4 @@ fn check_payment(payment: &Payment) -> Vec<Finding> {
 pub(super) fn amounts_are_ordered(payment: &Payment) -> bool {
     let Payment { amount_refunded, amount_captured, amount_authorized, amount, .. } = *payment;
     [0, amount_refunded, amount_captured, amount_authorized, amount, MONEY_MAX].is_sorted()
-}
-
-fn checkout(checkout: &Checkout) -> Columns {
-    vec![
-        ("status", json!(checkout.status)),
-        ("currency", json!(checkout.currency)),
-        ("total", json!(checkout.amounts.total)),
-        ("expires_at", json!(checkout.expires_at.as_ms())),
-        ("resource_version", json!(checkout.resource_version)),
-    ]
-}
-
-fn payment(payment: &Payment, first: i64) -> Columns {
-    vec![
-        ("status", json!(payment.status)),
-        ("checkout_id", json!(payment.checkout_id)),
-        ("order_number", json!(payment.order_number)),
-        ("subscription_id", json!(payment.subscription_id)),
-        ("currency", json!(payment.currency)),
-        ("amount", json!(payment.amount)),
-        ("amount_authorized", json!(payment.amount_authorized)),
-        ("amount_captured", json!(payment.amount_captured)),
-        ("amount_refunded", json!(payment.amount_refunded)),
-        ("amount_refund_pending", json!(payment.amount_refund_pending)),
-        ("late", json!(payment.late)),
-        ("resource_version", json!(payment.resource_version)),
-        ("created_sequence", json!(first)),
-        ("created_at", json!(payment.created_at.as_ms())),
-    ]
-}
-
-fn order(order: &Order, first: i64, last: i64) -> Columns {
-    let reference = order.customer.as_ref().and_then(|customer| customer.reference.as_deref());
-    vec![
-        ("status", json!(order.status)),
-        ("payment_status", json!(order.payment_status)),
-        ("fulfillment_status", json!(order.fulfillment_status)),
-        ("currency", json!(order.currency)),
-        ("total", json!(order.amounts.total)),
-        ("customer_reference", json!(reference)),
-        ("resource_version", json!(order.resource_version)),
-        ("created_sequence", json!(first)),
-        ("last_sequence", json!(last)),
-        ("created_at", json!(order.created_at.as_ms())),
-        ("updated_at", json!(order.updated_at.as_ms())),
-    ]
-}
-
-fn refund(refund: &Refund, first: i64) -> Columns {
-    vec![
-        ("order_number", json!(refund.order_number)),
-        ("payment_id", json!(refund.payment_id)),
-        ("status", json!(refund.status)),
-        ("amount", json!(refund.amount)),
-        ("resource_version", json!(refund.resource_version)),
-        ("created_sequence", json!(first)),
-        ("created_at", json!(refund.created_at.as_ms())),
-    ]
-}
-
-fn shipment(shipment: &Shipment, first: i64) -> Columns {
-    vec![
-        ("order_number", json!(shipment.order_number)),
-        ("status", json!(shipment.status)),
-        ("carrier", json!(shipment.carrier)),
-        ("tracking_number", json!(shipment.tracking_number)),
-        ("resource_version", json!(shipment.resource_version)),
-        ("created_sequence", json!(first)),
-    ]
-}
-
-fn subscription(subscription: &Subscription, first: i64) -> Columns {
-    vec![
-        ("status", json!(subscription.status)),
-        ("customer_reference", json!(subscription.customer.reference)),
-        ("resource_version", json!(subscription.resource_version)),
-        ("created_sequence", json!(first)),
-        ("created_at", json!(subscription.created_at.as_ms())),
-    ]
 }

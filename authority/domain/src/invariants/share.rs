@@ -63,11 +63,8 @@ impl ShareFromEvents {
     ) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut found = |code, what: String| {
-            findings.push(Finding::new(
-                code,
-                self.id.as_str(),
-                format!("sequence {}: {what}", event.sequence),
-            ));
+            let detail = format!("sequence {}: {what}", event.sequence);
+            findings.push(Finding::new(code, self.id.as_str(), detail));
         };
         let name = event_type.as_str();
         if self.ended || !is_copied(event_type) {
@@ -89,20 +86,15 @@ impl ShareFromEvents {
             }
             EventType::OrderShareRevoked => {
                 self.ended = true;
-                if self.last_version.is_some_and(|last| last != version) {
-                    let last = self.last_version.unwrap_or(0);
-                    found(
-                        FindingCode::PartnerCopyMissing,
-                        format!("it ends at version {version} after {last}"),
-                    );
+                if let Some(last) = self.last_version.filter(|last| *last != version) {
+                    let what = format!("it ends at version {version} after {last}");
+                    found(FindingCode::PartnerCopyMissing, what);
                 }
             }
             _ => {
                 if let Some(last) = self.last_version.filter(|last| last + 1 != version) {
-                    found(
-                        FindingCode::PartnerCopyMissing,
-                        format!("version {version} follows version {last}"),
-                    );
+                    let what = format!("version {version} follows version {last}");
+                    found(FindingCode::PartnerCopyMissing, what);
                 }
                 self.last_version = Some(version);
             }

@@ -144,11 +144,8 @@ pub fn check_fan_out(
         match first {
             None if known && subscription.expects(event) => {
                 let detail = format!("event {} at sequence {} has no delivery", event.id, event.sequence);
-                findings.push(Finding::new(
-                    FindingCode::DeliveryMissing,
-                    subscription.endpoint.as_str(),
-                    detail,
-                ));
+                let endpoint = subscription.endpoint.as_str();
+                findings.push(Finding::new(FindingCode::DeliveryMissing, endpoint, detail));
             }
             Some(delivery) if known && !subscription.expects(event) => {
                 findings.push(unexpected(delivery, "the endpoint did not want it"));

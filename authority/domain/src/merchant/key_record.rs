@@ -80,16 +80,12 @@ impl ApiKeyRecord {
         match self.status(now) {
             KeyStatus::Active => {}
             KeyStatus::Expiring => {
-                return Err(Refusal::new(
-                    ErrorCode::RotationInProgress,
-                    "The key was replaced before; rotate the key that replaced it.",
-                ));
+                let detail = "The key was replaced before; rotate the key that replaced it.";
+                return Err(Refusal::new(ErrorCode::RotationInProgress, detail));
             }
             ended @ (KeyStatus::Expired | KeyStatus::Revoked) => {
                 let detail = "A key that has ended cannot be replaced; issue another.";
-                return Err(Refusal::new(ErrorCode::InvalidStateTransition, detail)
-                    .with("current_status", ended.as_str())
-                    .with("requested_status", KeyStatus::Expiring.as_str()));
+                return Err(Refusal::transition(ended.as_str(), KeyStatus::Expiring.as_str(), detail));
             }
         }
         let end = now.plus_ms(rotation.overlap_ms);

@@ -80,11 +80,7 @@ impl ApiKeyRotation {
 
 /// The scopes that a key or a session is to have; at least one, sorted, each once.
 pub(crate) fn scopes<'m>(m: &'m mut Members<'_>) -> Field<'m, Vec<Scope>> {
-    m.list("scopes", 1..=Scope::ALL.len(), |value| body::one_of(value, Scope::ALL)).map(|mut scopes| {
-        scopes.sort();
-        scopes.dedup();
-        scopes
-    })
+    m.list("scopes", 1..=Scope::ALL.len(), |value| body::one_of(value, Scope::ALL)).sorted()
 }
 
 fn check_end(m: &mut Members<'_>, expires_at: Option<Timestamp>, now: Timestamp) {

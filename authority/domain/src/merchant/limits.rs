@@ -204,20 +204,19 @@ mod tests {
         delivery_per_minute: 60,
     };
 
+    /// The limits in their order.
+    fn in_force(limits: Limits, platform: Option<&DefaultRates>) -> (Vec<Option<i64>>, [i64; 3]) {
+        let limits = limits.effective(platform);
+        let read = [limits.read_live_per_second, limits.read_test_per_second];
+        let write = [limits.write_live_per_second, limits.write_test_per_second];
+        let rates = [read, write].concat().into_iter().chain([limits.delivery_per_minute]).collect();
+        (rates, [limits.endpoints, limits.max_in_flight, limits.dispatch_share_percent])
+    }
+
     #[test]
     fn what_is_not_set_is_the_platforms() {
-        let effective = Limits::default().effective(Some(&PLATFORM));
-        let expected = EffectiveLimits {
-            read_live_per_second: Some(100),
-            read_test_per_second: Some(25),
-            write_live_per_second: Some(26),
-            write_test_per_second: Some(10),
-            delivery_per_minute: Some(60),
-            endpoints: 16,
-            max_in_flight: 256,
-            dispatch_share_percent: 25,
-        };
-        assert_eq!(effective, expected);
+        let rates = [100, 25, 26, 10, 60].map(Some).to_vec();
+        assert_eq!(in_force(Limits::default(), Some(&PLATFORM)), (rates, [16, 256, 25]));
     }
 
     #[test]
@@ -232,26 +231,8 @@ mod tests {
             max_in_flight: Some(7),
             dispatch_share_percent: Some(8),
         };
-        let set = EffectiveLimits {
-            read_live_per_second: Some(1),
-            read_test_per_second: Some(2),
-            write_live_per_second: Some(3),
-            write_test_per_second: Some(4),
-            delivery_per_minute: Some(5),
-            endpoints: 6,
-            max_in_flight: 7,
-            dispatch_share_percent: 8,
-        };
-        assert_eq!(limits.effective(Some(&PLATFORM)), set);
-        let off = EffectiveLimits {
-            read_live_per_second: None,
-            read_test_per_second: None,
-            write_live_per_second: None,
-            write_test_per_second: None,
-            delivery_per_minute: None,
-            ..set
-        };
-        assert_eq!(limits.effective(None), off);
+        assert_eq!(in_force(limits, Some(&PLATFORM)), ([1, 2, 3, 4, 5].map(Some).to_vec(), [6, 7, 8]));
+        assert_eq!(in_force(limits, None), (vec![None; 5], [6, 7, 8]));
     }
 
     #[test]

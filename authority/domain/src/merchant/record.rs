@@ -131,9 +131,8 @@ impl Merchant {
     pub fn change(&self, change: MerchantChange, now: Timestamp) -> Result<Self> {
         let status = change.status.unwrap_or(self.status);
         if self.status == MerchantStatus::Closed && status != MerchantStatus::Closed {
-            return Err(Refusal::new(ErrorCode::InvalidStateTransition, "A closed merchant stays closed.")
-                .with("current_status", self.status.as_str())
-                .with("requested_status", status.as_str()));
+            let detail = "A closed merchant stays closed.";
+            return Err(Refusal::transition(self.status.as_str(), status.as_str(), detail));
         }
         let mut changed = Self {
             name: change.name.unwrap_or_else(|| self.name.clone()),

@@ -102,20 +102,13 @@ fn limits(m: &mut Members<'_>, before: &Limits) -> Limits {
 /// The settings that are named, on top of those before.
 fn settings(m: &mut Members<'_>, before: &Settings) -> Settings {
     let settings = Settings {
-        confirm_on: m.one_of("confirm_on").optional().unwrap_or(before.confirm_on),
-        require_if_match: m.boolean("require_if_match").optional().unwrap_or(before.require_if_match),
-        require_idempotency_key: m
-            .boolean("require_idempotency_key")
-            .optional()
-            .unwrap_or(before.require_idempotency_key),
+        confirm_on: m.one_of("confirm_on").or(before.confirm_on),
+        require_if_match: m.boolean("require_if_match").or(before.require_if_match),
+        require_idempotency_key: m.boolean("require_idempotency_key").or(before.require_idempotency_key),
         order_number_prefix: m
             .string("order_number_prefix", Text::line(1, 32))
-            .optional()
-            .unwrap_or_else(|| before.order_number_prefix.clone()),
-        sandbox_auto_advance: m
-            .boolean("sandbox_auto_advance")
-            .optional()
-            .unwrap_or(before.sandbox_auto_advance),
+            .or(before.order_number_prefix.clone()),
+        sandbox_auto_advance: m.boolean("sandbox_auto_advance").or(before.sandbox_auto_advance),
         pending_order_ttl_hours: m
             .integer("pending_order_ttl_hours", PENDING_ORDER_TTL_HOURS)
             .or_null()

@@ -66,10 +66,9 @@ impl GivenAmounts {
         pairs
             .into_iter()
             .filter(|(_, given, sum)| given.is_some_and(|given| given != *sum))
-            .map(|(member, _, sum)| MemberError {
-                pointer: format!("/amounts/{member}"),
-                code: MemberCode::Inconsistent,
-                detail: format!("Expected {sum} from the other members."),
+            .map(|(member, _, sum)| {
+                let detail = format!("Expected {sum} from the other members.");
+                MemberError::new(format!("/amounts/{member}"), MemberCode::Inconsistent, detail)
             })
             .collect()
     }
@@ -117,12 +116,8 @@ impl Basket {
             let detail = format!("every sum must lie between 0 and {MONEY_MAX}");
             Refusal::member("/line_items", MemberCode::OutOfRange, detail)
         })?;
-        let disagreements = given.disagreements(&amounts);
-        if disagreements.is_empty() {
-            Ok(Priced { currency: self.currency, line_items, amounts })
-        } else {
-            Err(Refusal::of_members(disagreements))
-        }
+        Refusal::check(given.disagreements(&amounts))?;
+        Ok(Priced { currency: self.currency, line_items, amounts })
     }
 }
 

@@ -9,9 +9,9 @@ use verify_core::catalog::EventType;
 
 use crate::event::change::Change;
 use crate::order::further_payments::{attach, room};
+use crate::order::payment_status::PaymentStatus;
 use crate::order::{CancelReason, ConfirmOn, NewOrder, Order, OrderStatus, size};
-use crate::parts::{Address, Customer, Metadata};
-use crate::payment::flow::told;
+use crate::parts::{Address, Customer, Metadata, OrderLine};
 use crate::payment::{NewPayment, Payment, PaymentOutcome, PaymentReport};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
@@ -60,18 +60,16 @@ pub fn ingest(
             return Err(refused(Refusal::member("/amount", MemberCode::OutOfRange, detail)));
         }
         let mut version = attach(&order, &made, payment.new, now).map_err(refused)?;
-        changes.push(told(&version));
+        changes.push(version.told());
         if let Some(report) = payment.report
             && let PaymentOutcome::Changed(next) = version.clone().report(&report, now).map_err(refused)?
         {
             version = *next;
-            changes.push(told(&version));
+            changes.push(version.told());
         }
         made.push(version);
     }
-    if let Some((order, event)) = order.after_payments(&made, confirm_on, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_payments(&made, confirm_on, now));
     Ok(changes)
 }
 
@@ -120,7 +118,7 @@ pub fn confirm(order: Order, now: Timestamp) -> Result<Vec<Change>> {
 /// `invalid_state_transition` when the order is completed or something is shipped.
 pub fn cancel(
     order: Order,
-    payments: Vec<Payment>,
+    mut payments: Vec<Payment>,
     reason: CancelReason,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
@@ -137,21 +135,15 @@ pub fn cancel(
         return Err(refused(&order, OrderStatus::Cancelled, detail.to_owned()));
     }
     let mut changes = Vec::new();
-    let mut after = Vec::with_capacity(payments.len());
-    for payment in payments {
-        if !payment.status.is_open() {
-            after.push(payment);
-            continue;
-        }
-        let payment = payment.cancel(now);
-        changes.push(told(&payment));
-        after.push(payment);
+    for payment in payments.iter_mut().filter(|payment| payment.status.is_open()) {
+        *payment = payment.clone().cancel(now);
+        changes.push(payment.told());
     }
     let mut next = order;
     next.status = OrderStatus::Cancelled;
     next.cancel_reason = Some(reason);
     next.cancelled_at = Some(now);
-    next.take_over(&after);
+    next.take_over(&payments);
     changes.push(Change::order(EventType::OrderCancelled, &next.next_version(now)));
     Ok(changes)
 }
@@ -172,4 +164,41 @@ pub fn pending_ms(hours: i64) -> i64 {
 
 fn refused(order: &Order, requested: OrderStatus, detail: String) -> Refusal {
     Refusal::transition(order.status.as_str(), requested.as_str(), detail)
+}
+
+impl Order {
+    /// The next version after its payments changed, told by one event; `None` when nothing that the order shows has
+    /// changed. `payments` are all of the order's, oldest first.
+    #[must_use]
+    pub(crate) fn after_payments(
+        self,
+        payments: &[Payment],
+        confirm_on: ConfirmOn,
+        now: Timestamp,
+    ) -> Option<Change> {
+        let before = self.clone();
+        let mut next = self;
+        next.take_over(payments);
+        // What was captured counts, whatever of it went back since; what costs nothing has nothing to wait for
+        // (contract 3.1).
+        let confirms = next.payment_summary.captured >= next.amounts.total
+            || (next.payment_status == PaymentStatus::Authorized && confirm_on == ConfirmOn::Authorized);
+        let mut event = EventType::OrderUpdated;
+        if next.status == OrderStatus::Pending && confirms {
+            next.status = OrderStatus::Confirmed;
+            next.confirmed_at = Some(now);
+            event = EventType::OrderConfirmed;
+        }
+        // Once more: a free order counts as paid from here on (contract 3.2 row 5).
+        next.take_over(payments);
+        next.complete_if_done(now);
+        (next != before).then(|| Change::order(event, &next.next_version(now)))
+    }
+
+    /// The next version after its lines changed, told by one event; `None` when they did not.
+    #[must_use]
+    pub(crate) fn after_lines(self, lines: Vec<OrderLine>, now: Timestamp) -> Option<Change> {
+        let note = self.fulfillment_note.clone();
+        self.after_fulfillment(lines, note, now).map(|(order, event)| Change::order(event, &order))
+    }
 }

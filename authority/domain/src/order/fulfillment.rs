@@ -11,8 +11,8 @@ use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::id::LineItemId;
 use crate::order::fulfillment_status::FulfillmentStatus;
-use crate::order::line_quantities::{LineMarks, Marks};
-use crate::order::{ConfirmedBy, Order, OrderStatus};
+use crate::order::line_quantities::{LineMarks, Marks, named};
+use crate::order::{ConfirmedBy, Order, OrderStatus, fulfillment_status};
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 use crate::shipment::Shipment;
@@ -171,32 +171,17 @@ fn apply(
 }
 
 fn check_references(order: &Order, targets: &[LineTarget]) -> Result<()> {
-    let mut wrong = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        let repeated = targets.iter().take(index).any(|earlier| earlier.id == target.id);
-        let (code, detail) = if !order.line_items.iter().any(|line| line.id == target.id) {
-            (MemberCode::UnknownReference, "is no line of this order")
-        } else if repeated {
-            (MemberCode::Duplicate, "is named twice")
-        } else {
-            continue;
-        };
-        wrong.push(MemberError {
-            pointer: format!("/line_items/{index}/id"),
-            code,
-            detail: detail.to_owned(),
-        });
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(Refusal::of_members(wrong)) }
+    let wrong = targets.iter().enumerate().filter_map(|(index, target)| {
+        let earlier = targets.iter().take(index).map(|earlier| &earlier.id);
+        let (code, detail) = named(&order.line_items, &target.id, earlier).err()?;
+        Some(MemberError::new(format!("/line_items/{index}/id"), code, detail))
+    });
+    Refusal::check(wrong.collect())
 }
 
 fn allowed(order: &Order, target: FulfillmentStatus) -> Result<Cell> {
     let from = order.fulfillment_status;
-    let refuse = |detail: String| {
-        Err(Refusal::new(ErrorCode::InvalidStateTransition, detail)
-            .with("current_status", from.as_str())
-            .with("requested_status", target.as_str()))
-    };
+    let refuse = |detail: String| Err(Refusal::transition(from.as_str(), target.as_str(), detail));
     let ships = matches!(target, FulfillmentStatus::Shipped | FulfillmentStatus::Delivered);
     if ships && !order.line_items.iter().any(|line| line.requires_shipping) {
         return refuse(format!("Nothing of this order is to be shipped; it cannot be {target}."));
@@ -215,27 +200,22 @@ fn with_lines(order: &Order, targets: &[LineTarget]) -> Result<Vec<OrderLine>> {
         if (line.shipped_quantity..=line.quantity).contains(&target.fulfilled_quantity) {
             line.fulfilled_quantity = target.fulfilled_quantity;
         } else {
-            wrong.push(MemberError {
-                pointer: format!("/line_items/{index}/fulfilled_quantity"),
-                code: MemberCode::OutOfRange,
-                detail: format!(
-                    "must be from {}, what is shipped, to {}, the line's quantity",
-                    line.shipped_quantity, line.quantity
-                ),
-            });
+            let (least, most) = (line.shipped_quantity, line.quantity);
+            let detail = format!("must be from {least}, what is shipped, to {most}, the line's quantity");
+            let pointer = format!("/line_items/{index}/fulfilled_quantity");
+            wrong.push(MemberError::new(pointer, MemberCode::OutOfRange, detail));
         }
     }
-    if wrong.is_empty() { Ok(lines) } else { Err(Refusal::of_members(wrong)) }
+    Refusal::check(wrong).map(|()| lines)
 }
 
 fn agree(lines: &[OrderLine], target: Option<FulfillmentStatus>) -> Result<()> {
-    let results = crate::order::fulfillment_status::derive(lines);
+    let results = fulfillment_status::derive(lines);
     match target {
-        Some(target) if target != results => Err(Refusal::member(
-            "/fulfillment_status",
-            MemberCode::Inconsistent,
-            format!("the quantities of line_items result in {results}"),
-        )),
+        Some(target) if target != results => {
+            let detail = format!("the quantities of line_items result in {results}");
+            Err(Refusal::member("/fulfillment_status", MemberCode::Inconsistent, detail))
+        }
         _ => Ok(()),
     }
 }

@@ -4,12 +4,10 @@
 //! twice, so that no sequence of reports can capture more than the order costs. What comes of an attempt is reported as
 //! for any payment ([`crate::payment::flow`]).
 
-use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::order::payment_status::PaymentSummary;
 use crate::order::{ConfirmOn, Order, OrderStatus, payment_status};
 use crate::parts::Money;
-use crate::payment::flow::told;
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
@@ -36,18 +34,15 @@ pub fn room(total: Money, payments: &[Payment]) -> Money {
 /// may; `validation_failed` when the amount is more than [`room`].
 pub fn start(
     order: Order,
-    payments: Vec<Payment>,
+    mut payments: Vec<Payment>,
     new: NewPayment,
     confirm_on: ConfirmOn,
     now: Timestamp,
 ) -> Result<Vec<Change>> {
     let payment = attach(&order, &payments, new, now)?;
-    let mut changes = vec![told(&payment)];
-    let mut payments = payments;
+    let mut changes = vec![payment.told()];
     payments.push(payment);
-    if let Some((order, event)) = order.after_payments(&payments, confirm_on, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_payments(&payments, confirm_on, now));
     Ok(changes)
 }
 
@@ -58,12 +53,7 @@ pub(crate) fn attach(
     new: NewPayment,
     now: Timestamp,
 ) -> Result<Payment> {
-    if new.currency != order.currency {
-        return Err(Refusal::new(
-            ErrorCode::CurrencyMismatch,
-            format!("The order is in {}, the payment in {}.", order.currency, new.currency),
-        ));
-    }
+    Refusal::check_currency("order", &order.currency, "payment", &new.currency)?;
     let asked = payment_status::PaymentStatus::Pending.as_str();
     if order.status == OrderStatus::Cancelled {
         let detail = "The order is cancelled; it takes no further payment.";

@@ -190,11 +190,8 @@ fn amounts(m: &mut Members<'_>, status: PaymentStatus, amount: Money) -> (Option
     let captured = m.money("amount_captured").optional();
     for (name, told) in [("amount_authorized", authorized), ("amount_captured", captured)] {
         if told.is_some_and(|told| told > amount) {
-            m.refuse(
-                name,
-                MemberCode::OutOfRange,
-                format!("must be at most {amount}, the amount of the payment"),
-            );
+            let detail = format!("must be at most {amount}, the amount of the payment");
+            m.refuse(name, MemberCode::OutOfRange, detail);
         }
     }
     let holds = matches!(status, PaymentStatus::Authorized | PaymentStatus::Succeeded);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::id::LineItemId;
 use crate::parts::OrderLine;
+use crate::refusal::MemberCode;
 use crate::shipment::{Shipment, ShipmentStatus};
 
 /// What the fulfilment update said of a line, beside what parcels hold: cancelling a parcel does not take that back.
@@ -43,6 +44,21 @@ pub(crate) fn with_parcels(lines: &[OrderLine], marked: &LineMarks, parcels: &[S
             next
         })
         .collect()
+}
+
+/// The line of an order that a body names, unless it named it `earlier`; else what is wrong with the name.
+pub(crate) fn named<'o>(
+    lines: &'o [OrderLine],
+    id: &LineItemId,
+    earlier: impl IntoIterator<Item = &'o LineItemId>,
+) -> Result<&'o OrderLine, (MemberCode, &'static str)> {
+    match lines.iter().find(|line| line.id == *id) {
+        None => Err((MemberCode::UnknownReference, "is no line of this order")),
+        Some(_) if earlier.into_iter().any(|earlier| earlier == id) => {
+            Err((MemberCode::Duplicate, "is named twice"))
+        }
+        Some(line) => Ok(line),
+    }
 }
 
 fn sums(parcels: &[Shipment], counts: fn(&Shipment) -> bool) -> BTreeMap<LineItemId, i64> {

@@ -56,19 +56,10 @@ impl OrderNumber {
 }
 
 #[cfg(feature = "schema")]
-impl schemars::JsonSchema for OrderNumber {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "OrderNumber".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" })
-    }
-}
+crate::schema::inline_schema!(
+    OrderNumber,
+    schemars::json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" })
+);
 
 impl fmt::Display for OrderNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

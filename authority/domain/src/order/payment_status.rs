@@ -33,18 +33,7 @@ text_enum! {
 
 /// What the payments of an order come to, in minor units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(transform = crate::schema::members!(
-        "authorized": Money,
-        "captured": Money,
-        "refunded": Money,
-        "refund_pending": Money,
-        "refundable": Money,
-        "due": Money,
-    ))
-)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaymentSummary {
     /// Reserved and not captured.
     pub authorized: Money,

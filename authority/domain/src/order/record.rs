@@ -12,7 +12,7 @@ use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order::fulfillment_status::FulfillmentStatus;
 use crate::order::number::OrderNumber;
 use crate::order::payment_status::{PaymentStatus, PaymentSummary};
-use crate::order::status::{CancelReason, ConfirmOn, OrderSource, OrderStatus};
+use crate::order::status::{CancelReason, OrderSource, OrderStatus};
 use crate::order::{fulfillment_status, payment_status};
 use crate::parts::{Address, Amounts, Customer, Metadata, OrderLine};
 use crate::payment::Payment;
@@ -123,41 +123,6 @@ pub struct Order {
 }
 
 impl Order {
-    /// The next version after its payments changed, with the one event that tells of it; `None` when nothing that
-    /// the order shows has changed. `payments` are all of the order's, oldest first.
-    #[must_use]
-    pub(crate) fn after_payments(
-        self,
-        payments: &[Payment],
-        confirm_on: ConfirmOn,
-        now: Timestamp,
-    ) -> Option<(Self, EventType)> {
-        let before = self.clone();
-        let mut next = self;
-        next.take_over(payments);
-        // What was captured counts, whatever of it went back since; what costs nothing has nothing to wait for
-        // (contract 3.1).
-        let confirms = next.payment_summary.captured >= next.amounts.total
-            || (next.payment_status == PaymentStatus::Authorized && confirm_on == ConfirmOn::Authorized);
-        let mut event = EventType::OrderUpdated;
-        if next.status == OrderStatus::Pending && confirms {
-            next.status = OrderStatus::Confirmed;
-            next.confirmed_at = Some(now);
-            event = EventType::OrderConfirmed;
-        }
-        // Once more: a free order counts as paid from here on (contract 3.2 row 5).
-        next.take_over(payments);
-        next.complete_if_done(now);
-        (next != before).then(|| (next.next_version(now), event))
-    }
-
-    /// The next version after its lines changed, with the one event that tells of it; `None` when they did not.
-    #[must_use]
-    pub(crate) fn after_lines(self, lines: Vec<OrderLine>, now: Timestamp) -> Option<(Self, EventType)> {
-        let note = self.fulfillment_note.clone();
-        self.after_fulfillment(lines, note, now)
-    }
-
     /// The next version after its lines or its fulfilment note changed, with the one event that tells of it; `None`
     /// when neither did. A milestone is told when it is reached from below; falling back to one is an update.
     #[must_use]
@@ -250,11 +215,5 @@ impl Order {
             self.status = OrderStatus::Completed;
             self.completed_at = Some(now);
         }
-    }
-
-    pub(crate) fn next_version(mut self, now: Timestamp) -> Self {
-        self.resource_version += 1;
-        self.updated_at = now.max(self.updated_at);
-        self
     }
 }

@@ -157,10 +157,17 @@ impl PartnerConnection {
     /// Who has accepted.
     #[must_use]
     pub fn partner(&self) -> Option<&ConnectionSide> {
+        self.accepted().map(|(partner, _)| partner)
+    }
+
+    /// Who has accepted, and when.
+    fn accepted(&self) -> Option<(&ConnectionSide, Timestamp)> {
         match &self.state {
             ConnectionState::Invited => None,
-            ConnectionState::Accepted { partner, .. } => Some(partner),
-            ConnectionState::Revoked { accepted, .. } => accepted.as_ref().map(|(partner, _)| partner),
+            ConnectionState::Accepted { partner, at } => Some((partner, *at)),
+            ConnectionState::Revoked { accepted, .. } => {
+                accepted.as_ref().map(|(partner, at)| (partner, *at))
+            }
         }
     }
 
@@ -181,7 +188,7 @@ impl PartnerConnection {
     pub fn accept(self, partner: ConnectionSide, now: Timestamp) -> Option<Self> {
         let works =
             self.status(now) == ConnectionStatus::Pending && partner.merchant.id != self.inviter.merchant.id;
-        works.then(|| self.changed(|_| ConnectionState::Accepted { partner, at: now }, now))
+        works.then(|| self.changed(ConnectionState::Accepted { partner, at: now }, now))
     }
 
     /// The connection after one side ended it; `None` when that was done before.
@@ -198,15 +205,8 @@ impl PartnerConnection {
             }
             ConnectionStatus::Pending | ConnectionStatus::Active => {}
         }
-        let ended = |state| match state {
-            ConnectionState::Accepted { partner, at } => {
-                ConnectionState::Revoked { accepted: Some((partner, at)), at: now }
-            }
-            ConnectionState::Invited | ConnectionState::Revoked { .. } => {
-                ConnectionState::Revoked { accepted: None, at: now }
-            }
-        };
-        Ok(Some(self.changed(ended, now)))
+        let accepted = self.accepted().map(|(partner, at)| (partner.clone(), at));
+        Ok(Some(self.changed(ConnectionState::Revoked { accepted, at: now }, now)))
     }
 
     /// What `reader` sees of it.
@@ -216,12 +216,9 @@ impl PartnerConnection {
             Some(partner) if partner.merchant.id == *reader => (ConnectionDirection::Incoming, partner),
             _ => (ConnectionDirection::Outgoing, &self.inviter),
         };
-        let (accepted_at, revoked_at) = match &self.state {
-            ConnectionState::Invited => (None, None),
-            ConnectionState::Accepted { at, .. } => (Some(*at), None),
-            ConnectionState::Revoked { accepted, at } => {
-                (accepted.as_ref().map(|(_, accepted_at)| *accepted_at), Some(*at))
-            }
+        let revoked_at = match self.state {
+            ConnectionState::Revoked { at, .. } => Some(at),
+            _ => None,
         };
         SeenConnection {
             id: self.id.clone(),
@@ -231,7 +228,7 @@ impl PartnerConnection {
             partner: self.partner().map(|partner| partner.merchant.clone()),
             label: side.label.clone(),
             invite_expires_at: self.invite_expires_at,
-            accepted_at,
+            accepted_at: self.accepted().map(|(_, at)| at),
             revoked_at,
             resource_version: self.resource_version,
             livemode: self.livemode,
@@ -240,11 +237,11 @@ impl PartnerConnection {
         }
     }
 
-    fn changed(self, to: impl FnOnce(ConnectionState) -> ConnectionState, now: Timestamp) -> Self {
+    fn changed(self, state: ConnectionState, now: Timestamp) -> Self {
         Self {
             resource_version: self.resource_version + 1,
             updated_at: now.max(self.updated_at),
-            state: to(self.state),
+            state,
             ..self
         }
     }

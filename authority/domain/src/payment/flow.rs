@@ -6,15 +6,14 @@
 
 use verify_core::catalog::EventType;
 
+use crate::checkout::flow::made;
 use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
-use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::order::number::OrderNumber;
-use crate::order::{ConfirmOn, NewOrder, Order, OrderStatus};
+use crate::order::{ConfirmOn, Order, OrderStatus};
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal, Result};
-use crate::subscription::AnchoredSubscription;
-use crate::subscription::founding::{Founding, found};
+use crate::subscription::founding::Founding;
 use crate::time::Timestamp;
 
 /// Where a payment stands when a report arrives.
@@ -96,21 +95,12 @@ pub fn start(checkout: &Checkout, open_payment: bool, new: NewPayment, now: Time
         let detail = "Another payment of this checkout is still open; it has to fail or be cancelled first.";
         return refused(detail.to_owned());
     }
-    if new.currency != checkout.currency {
-        return Err(Refusal::new(
-            ErrorCode::CurrencyMismatch,
-            format!("The checkout is in {}, the payment in {}.", checkout.currency, new.currency),
-        ));
-    }
+    Refusal::check_currency("checkout", &checkout.currency, "payment", &new.currency)?;
     if new.amount != checkout.amounts.total {
-        return Err(Refusal::member(
-            "/amount",
-            MemberCode::Inconsistent,
-            format!("must be the checkout's total, {}", checkout.amounts.total),
-        ));
+        let detail = format!("must be the checkout's total, {}", checkout.amounts.total);
+        return Err(Refusal::member("/amount", MemberCode::Inconsistent, detail));
     }
-    let payment = Payment::create(new, checkout.livemode, now);
-    Ok(Change::payment(EventType::PaymentCreated, &payment))
+    Ok(Payment::create(new, checkout.livemode, now).told())
 }
 
 /// Applies a payment's new version to its checkout or order; `before` is its former version.
@@ -128,7 +118,7 @@ pub fn settle(
             complete(before, *payment, *checkout, order_number, founding, confirm_on, now)
         }
         Surroundings::OpenCheckout(checkout) => {
-            let mut changes = vec![told(&payment)];
+            let mut changes = vec![payment.told()];
             if payment.status == PaymentStatus::Failed {
                 let failed = checkout.after_failed_attempt(payment.id.clone(), payment.failure.clone(), now);
                 changes.push(Change::checkout(EventType::CheckoutPaymentFailed, &failed));
@@ -137,21 +127,18 @@ pub fn settle(
         }
         Surroundings::Overdue(checkout) => expire(before, *payment, *checkout, now),
         Surroundings::Order { order, mut payments } => {
-            let mut changes = vec![told(&payment)];
+            let mut changes = vec![payment.told()];
             if let Some(stored) = payments.iter_mut().find(|stored| stored.id == payment.id) {
                 *stored = *payment;
             }
-            if let Some((order, event)) = order.after_payments(&payments, confirm_on, now) {
-                changes.push(Change::order(event, &order));
-            }
+            changes.extend(order.after_payments(&payments, confirm_on, now));
             changes
         }
-        Surroundings::Ended => vec![told(&payment)],
+        Surroundings::Ended => vec![payment.told()],
     }
 }
 
-/// Contract 3.9 rows 2 to 4: the order exists before the payment's decisive event, which therefore names it. In mode
-/// `subscription` the subscription stands between checkout and order, since the order refers to it.
+/// Contract 3.9 rows 2 to 4: the order exists before the payment's decisive event, which therefore names it.
 fn complete(
     before: &Payment,
     mut payment: Payment,
@@ -162,19 +149,11 @@ fn complete(
     now: Timestamp,
 ) -> Vec<Change> {
     let paid = payment.status == PaymentStatus::Succeeded;
-    let subscription = founding.map(|founding| found(founding, &checkout, paid, order_number.clone(), now));
-    let mut new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
-    new.subscription_id = subscription.as_ref().map(|made| made.record.id.clone());
-    let order = Order::create(new, std::slice::from_ref(before), checkout.livemode, now);
-    let completed = checkout.complete(Some(payment.id.clone()), order_number.clone(), now);
-    payment.order_number = Some(order_number);
+    let (order, mut changes) = made(checkout, Some(before), paid, order_number, founding, now);
+    payment.order_number = Some(order.order_number.clone());
     payment.subscription_id.clone_from(&order.subscription_id);
-    let mut changes = vec![Change::checkout(EventType::CheckoutCompleted, &completed)];
-    changes.extend(subscription.iter().map(AnchoredSubscription::told));
-    changes.extend([Change::order(EventType::OrderCreated, &order), told(&payment)]);
-    if let Some((order, event)) = order.after_payments(std::slice::from_ref(&payment), confirm_on, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.push(payment.told());
+    changes.extend(order.after_payments(std::slice::from_ref(&payment), confirm_on, now));
     changes
 }
 
@@ -187,23 +166,25 @@ fn expire(before: &Payment, payment: Payment, checkout: Checkout, now: Timestamp
     let expired =
         Change::checkout(EventType::CheckoutExpired, &checkout.end(CheckoutEnd::Expired, attempt, now));
     match payment.status {
-        PaymentStatus::Succeeded => vec![expired, told(&Payment { late: true, ..payment })],
-        status if status.is_open() => vec![told(&before.clone().cancel(now)), expired],
-        _ => vec![told(&payment), expired],
+        PaymentStatus::Succeeded => vec![expired, Payment { late: true, ..payment }.told()],
+        status if status.is_open() => vec![before.clone().cancel(now).told(), expired],
+        _ => vec![payment.told(), expired],
     }
 }
 
-/// The event of a payment's version that changed its status.
-pub(crate) fn told(payment: &Payment) -> Change {
-    let event = match payment.status {
-        PaymentStatus::Created => EventType::PaymentCreated,
-        PaymentStatus::Pending => EventType::PaymentPending,
-        PaymentStatus::Authorized => EventType::PaymentAuthorized,
-        PaymentStatus::Succeeded => EventType::PaymentSucceeded,
-        PaymentStatus::Failed => EventType::PaymentFailed,
-        PaymentStatus::Cancelled => EventType::PaymentCancelled,
-        PaymentStatus::PartiallyRefunded => EventType::PaymentPartiallyRefunded,
-        PaymentStatus::Refunded => EventType::PaymentRefunded,
-    };
-    Change::payment(event, payment)
+impl Payment {
+    /// The event of a version that changed the status.
+    pub(crate) fn told(&self) -> Change {
+        let event = match self.status {
+            PaymentStatus::Created => EventType::PaymentCreated,
+            PaymentStatus::Pending => EventType::PaymentPending,
+            PaymentStatus::Authorized => EventType::PaymentAuthorized,
+            PaymentStatus::Succeeded => EventType::PaymentSucceeded,
+            PaymentStatus::Failed => EventType::PaymentFailed,
+            PaymentStatus::Cancelled => EventType::PaymentCancelled,
+            PaymentStatus::PartiallyRefunded => EventType::PaymentPartiallyRefunded,
+            PaymentStatus::Refunded => EventType::PaymentRefunded,
+        };
+        Change::payment(event, self)
+    }
 }

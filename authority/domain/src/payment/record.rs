@@ -171,9 +171,7 @@ impl Payment {
     pub(crate) fn cancel(mut self, now: Timestamp) -> Self {
         self.status = PaymentStatus::Cancelled;
         self.cancelled_at = Some(now);
-        self.resource_version += 1;
-        self.updated_at = now.max(self.updated_at);
-        self
+        self.next_version(now)
     }
 
     /// What can still be asked back: captured, not returned, and in no open refund (contract 2.2).
@@ -192,8 +190,6 @@ impl Payment {
         } else {
             PaymentStatus::PartiallyRefunded
         };
-        self.resource_version += 1;
-        self.updated_at = now.max(self.updated_at);
-        self
+        self.next_version(now)
     }
 }

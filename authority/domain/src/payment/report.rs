@@ -5,7 +5,6 @@
 //! report would change the status. Two ends contradict each other and are refused, with one exception: money that
 //! comes for a payment which was cancelled with its checkout or its order is a fact, and recorded as late.
 
-use crate::error_code::ErrorCode;
 use crate::parts::{Failure, Money};
 use crate::payment::{Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal, Result};
@@ -178,7 +177,7 @@ impl Payment {
             return Ok(());
         }
         let detail = format!("The report's amounts contradict the payment: {otherwise}.");
-        Err(self.conflict(report.status, detail))
+        Err(Refusal::conflict(self.status.as_str(), report.status.as_str(), detail))
     }
 
     /// The next version; amounts and status have been checked.
@@ -202,9 +201,7 @@ impl Payment {
         if let Some(reference) = &report.processor_reference {
             next.processor.reference = Some(reference.clone());
         }
-        next.resource_version += 1;
-        next.updated_at = now.max(next.updated_at);
-        next
+        next.next_version(now)
     }
 
     /// An automatic capture authorizes and captures in one step; a manual one captures what was authorized.
@@ -218,13 +215,8 @@ impl Payment {
         self.captured_at = Some(at);
     }
 
-    fn contradicted_by(&self, requested: PaymentStatus) -> Refusal {
-        self.conflict(requested, format!("The payment is {}; the report says {requested}.", self.status))
-    }
-
-    fn conflict(&self, requested: PaymentStatus, detail: String) -> Refusal {
-        Refusal::new(ErrorCode::ProcessorConflict, detail)
-            .with("current_status", self.status.as_str())
-            .with("requested_status", requested.as_str())
+    fn contradicted_by(&self, reported: PaymentStatus) -> Refusal {
+        let detail = format!("The payment is {}; the report says {reported}.", self.status);
+        Refusal::conflict(self.status.as_str(), reported.as_str(), detail)
     }
 }

@@ -6,7 +6,6 @@ use serde_json::Value;
 use crate::body;
 use crate::body::shared_members::{failure, party_name, past};
 use crate::body::{Members, Text, occurrence};
-use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order::number::OrderNumber;
 use crate::parts::{Metadata, Money};
@@ -184,12 +183,7 @@ impl PaymentReportRequest {
     /// `validation_failed`; `currency_mismatch`.
     pub fn check(&self, payment: &Payment) -> Result<()> {
         occurrence::check(self.report.occurred_at, payment.created_at)?;
-        match &self.currency {
-            Some(currency) if *currency != payment.currency => Err(Refusal::new(
-                ErrorCode::CurrencyMismatch,
-                format!("The payment is in {}, the report in {currency}.", payment.currency),
-            )),
-            _ => Ok(()),
-        }
+        let told = self.currency.as_deref().unwrap_or(&payment.currency);
+        Refusal::check_currency("payment", &payment.currency, "report", told)
     }
 }

@@ -21,9 +21,10 @@ use verify_core::catalog::EventType;
 use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::id::{PaymentId, RefundId};
+use crate::order::line_quantities::named;
 use crate::order::{ConfirmOn, Order};
 use crate::parts::Money;
-use crate::payment::{Payment, PaymentStatus};
+use crate::payment::Payment;
 use crate::refund::{NewRefund, Refund, RefundOutcome, RefundReport, RefundStatus, Requester};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
@@ -106,7 +107,7 @@ pub fn request(
         updated_at: now,
     };
     let mut changes = vec![Change::refund(EventType::RefundRequested, &refund)];
-    changes.extend(told_by_order(order, &payments, confirm_on, now));
+    changes.extend(order.and_then(|order| order.after_payments(&payments, confirm_on, now)));
     Ok(Outcome { refund, changes, restated: Some(restated) })
 }
 
@@ -133,11 +134,7 @@ pub fn report(
         RefundStatus::Completed => {
             changes.push(Change::refund(EventType::RefundCompleted, &refund));
             *payment = payment.clone().after_refund(refund.amount, now);
-            let event = match payment.status {
-                PaymentStatus::Refunded => EventType::PaymentRefunded,
-                _ => EventType::PaymentPartiallyRefunded,
-            };
-            changes.push(Change::payment(event, payment));
+            changes.push(payment.told());
         }
         RefundStatus::Failed => {
             changes.push(Change::refund(EventType::RefundFailed, &refund));
@@ -145,7 +142,7 @@ pub fn report(
             restated = Some(payment.clone());
         }
     }
-    changes.extend(told_by_order(order, &payments, confirm_on, now));
+    changes.extend(order.and_then(|order| order.after_payments(&payments, confirm_on, now)));
     Ok(Some(Outcome { refund, changes, restated }))
 }
 
@@ -153,31 +150,21 @@ pub fn report(
 fn check_body(standing: &RefundBasis, new: &NewRefund) -> Result<()> {
     let lines = standing.order.as_ref().map_or(&[][..], |order| &order.line_items);
     for (index, line) in new.line_items.iter().enumerate() {
-        let pointer = |member: &str| format!("/line_items/{index}/{member}");
-        let repeated =
-            new.line_items.iter().take(index).any(|earlier| earlier.line_item_id == line.line_item_id);
-        let refusal = match lines.iter().find(|known| known.id == line.line_item_id) {
-            None => {
-                (pointer("line_item_id"), MemberCode::UnknownReference, "is no line of this order".into())
+        let earlier = new.line_items.iter().take(index).map(|earlier| &earlier.line_item_id);
+        let (member, code, detail) = match named(lines, &line.line_item_id, earlier) {
+            Err((code, detail)) => ("line_item_id", code, detail.to_owned()),
+            Ok(known) if line.quantity > known.quantity => {
+                ("quantity", MemberCode::OutOfRange, format!("{} were ordered", known.quantity))
             }
-            Some(_) if repeated => (pointer("line_item_id"), MemberCode::Duplicate, "is named twice".into()),
-            Some(known) if line.quantity > known.quantity => {
-                let detail = format!("{} were ordered", known.quantity);
-                (pointer("quantity"), MemberCode::OutOfRange, detail)
-            }
-            Some(_) => continue,
+            Ok(_) => continue,
         };
-        let (pointer, code, detail): (String, MemberCode, String) = refusal;
-        return Err(Refusal::member(pointer, code, detail));
+        return Err(Refusal::member(format!("/line_items/{index}/{member}"), code, detail));
     }
     if let Some(id) = &new.payment_id
         && !standing.payments.iter().any(|payment| &payment.id == id)
     {
-        return Err(Refusal::member(
-            "/payment_id",
-            MemberCode::UnknownReference,
-            "is no payment of this order",
-        ));
+        let detail = "is no payment of this order";
+        return Err(Refusal::member("/payment_id", MemberCode::UnknownReference, detail));
     }
     match &new.currency {
         Some(currency) if standing.payments.iter().any(|payment| payment.currency != *currency) => {
@@ -197,20 +184,16 @@ fn chosen<'p>(payments: &'p mut [Payment], named: Option<&PaymentId>) -> Result<
         .collect();
     let id = match (named, eligible.as_slice()) {
         (_, []) => {
-            return Err(Refusal::new(
-                ErrorCode::OrderNotRefundable,
-                "Nothing that was paid can be refunded.",
-            ));
+            let detail = "Nothing that was paid can be refunded.";
+            return Err(Refusal::new(ErrorCode::OrderNotRefundable, detail));
         }
         (Some(named), _) => named,
         (None, [only]) => only,
         (None, several) => {
             let ids: Vec<&str> = several.iter().map(PaymentId::as_str).collect();
-            return Err(Refusal::new(
-                ErrorCode::PaymentRequired,
-                "Several payments of this order can be refunded; payment_id has to name one of them.",
-            )
-            .with("payment_ids", ids));
+            let detail =
+                "Several payments of this order can be refunded; payment_id has to name one of them.";
+            return Err(Refusal::new(ErrorCode::PaymentRequired, detail).with("payment_ids", ids));
         }
     };
     payments.iter_mut().find(|payment| payment.id == *id).ok_or_else(Refusal::internal)
@@ -221,28 +204,13 @@ fn granted(payment: &Payment, new: &NewRefund) -> Result<Money> {
     let refundable = payment.refundable();
     let amount = new.amount.unwrap_or(refundable);
     if amount > refundable || refundable == 0 {
-        return Err(Refusal::new(
-            ErrorCode::RefundAmountExceeded,
-            format!("{refundable} of the payment can be refunded."),
-        )
-        .with("refundable", refundable));
+        let detail = format!("{refundable} of the payment can be refunded.");
+        return Err(Refusal::new(ErrorCode::RefundAmountExceeded, detail).with("refundable", refundable));
     }
     let named: Money = new.line_items.iter().map(|line| line.amount).sum();
     if !new.line_items.is_empty() && named != amount {
-        return Err(Refusal::member(
-            "/line_items",
-            MemberCode::Inconsistent,
-            format!("the amounts must add up to {amount}"),
-        ));
+        let detail = format!("the amounts must add up to {amount}");
+        return Err(Refusal::member("/line_items", MemberCode::Inconsistent, detail));
     }
     Ok(amount)
-}
-
-fn told_by_order(
-    order: Option<Order>,
-    payments: &[Payment],
-    confirm_on: ConfirmOn,
-    now: Timestamp,
-) -> Option<Change> {
-    order?.after_payments(payments, confirm_on, now).map(|(order, event)| Change::order(event, &order))
 }

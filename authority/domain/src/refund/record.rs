@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error_code::ErrorCode;
 use crate::id::{LineItemId, PaymentId, RefundId};
 use crate::order::number::OrderNumber;
 use crate::parts::{Failure, Metadata, Money};
@@ -200,12 +199,8 @@ impl Refund {
             return Ok(RefundOutcome::Unchanged);
         }
         if report.status.rank() == self.status.rank() {
-            return Err(Refusal::new(
-                ErrorCode::ProcessorConflict,
-                format!("The refund is {}; the report says {}.", self.status, report.status),
-            )
-            .with("current_status", self.status.as_str())
-            .with("requested_status", report.status.as_str()));
+            let detail = format!("The refund is {}; the report says {}.", self.status, report.status);
+            return Err(Refusal::conflict(self.status.as_str(), report.status.as_str(), detail));
         }
         let mut next = self;
         match report.status {
@@ -222,8 +217,6 @@ impl Refund {
         if report.processor_reference.is_some() {
             next.processor_reference.clone_from(&report.processor_reference);
         }
-        next.resource_version += 1;
-        next.updated_at = now.max(next.updated_at);
-        Ok(RefundOutcome::Changed(Box::new(next)))
+        Ok(RefundOutcome::Changed(Box::new(next.next_version(now))))
     }
 }

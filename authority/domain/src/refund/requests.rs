@@ -60,11 +60,8 @@ impl NewRefund {
                 && !new.line_items.is_empty()
                 && sum(&new.line_items) != amount
             {
-                m.refuse(
-                    "line_items",
-                    MemberCode::Inconsistent,
-                    format!("the amounts must add up to {amount}"),
-                );
+                let detail = format!("the amounts must add up to {amount}");
+                m.refuse("line_items", MemberCode::Inconsistent, detail);
             }
             new
         })

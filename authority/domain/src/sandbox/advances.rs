@@ -38,11 +38,8 @@ impl PaymentAdvance {
             let to = m.one_of_these("to", &[Pending, Authorized, Succeeded, Failed, Cancelled]).required();
             let amount_captured = m.money("amount_captured").optional();
             if amount_captured.is_some() && to != Succeeded {
-                m.refuse(
-                    "amount_captured",
-                    MemberCode::Inconsistent,
-                    "only allowed when `to` is `succeeded`",
-                );
+                let detail = "only allowed when `to` is `succeeded`";
+                m.refuse("amount_captured", MemberCode::Inconsistent, detail);
             }
             Self { to, amount_captured, failure: told_failure(m, to == Failed, "to failed") }
         })

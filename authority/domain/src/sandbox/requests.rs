@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::body;
 use crate::parts::Failure;
-use crate::payment::{self, Method, MethodType, PaymentStatus};
+use crate::payment::{self, Method, MethodType};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::sandbox::reports::{report, told, told_failure};
 use crate::text_enum::text_enum;
 
 text_enum! {
-    /// How an attempt to pay goes.
+    /// How an attempt to pay goes, named as the status that the payment gets.
     PayOutcome {
         /// Captured at once.
         Succeeded = "succeeded",
@@ -74,13 +74,7 @@ impl PayRequest {
     /// What the processor reports of it, without the id of the report.
     #[must_use]
     pub fn report(&self) -> Map<String, Value> {
-        let status = match self.outcome {
-            PayOutcome::Succeeded => PaymentStatus::Succeeded,
-            PayOutcome::Authorized => PaymentStatus::Authorized,
-            PayOutcome::Pending => PaymentStatus::Pending,
-            PayOutcome::Failed => PaymentStatus::Failed,
-        };
-        report(status.as_str(), self.failure.as_ref())
+        report(self.outcome.as_str(), self.failure.as_ref())
     }
 }
 

@@ -64,9 +64,7 @@ pub fn create(
     };
     let mut changes = vec![Change::shipment(EventType::ShipmentCreated, &shipment)];
     let lines = raised(&order.line_items, &in_shipments, &shipment);
-    if let Some((order, event)) = order.after_lines(lines, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_lines(lines, now));
     Ok((shipment, changes))
 }
 
@@ -98,32 +96,19 @@ pub fn report(
     let mut changes = vec![Change::shipment(event, &next)];
     let now_parcels: Vec<Shipment> = others().cloned().chain([next.clone()]).collect();
     let lines = line_quantities::with_parcels(&order.line_items, marked, &now_parcels);
-    if let Some((order, event)) = order.after_lines(lines, now) {
-        changes.push(Change::order(event, &order));
-    }
+    changes.extend(order.after_lines(lines, now));
     Ok((next, changes))
 }
 
 fn check_lines(order: &Order, asked: &[ShipmentLine]) -> Result<()> {
     for (index, line) in asked.iter().enumerate() {
-        let pointer = format!("/line_items/{index}/line_item_id");
-        let repeated = asked.iter().take(index).any(|earlier| earlier.line_item_id == line.line_item_id);
-        match order.line_items.iter().find(|known| known.id == line.line_item_id) {
-            None => {
-                return Err(Refusal::member(
-                    pointer,
-                    MemberCode::UnknownReference,
-                    "is no line of this order",
-                ));
-            }
-            Some(_) if repeated => {
-                return Err(Refusal::member(pointer, MemberCode::Duplicate, "is named twice"));
-            }
-            Some(known) if !known.requires_shipping => {
-                return Err(Refusal::member(pointer, MemberCode::Inconsistent, "does not require shipping"));
-            }
-            Some(_) => {}
-        }
+        let earlier = asked.iter().take(index).map(|earlier| &earlier.line_item_id);
+        let (code, detail) = match line_quantities::named(&order.line_items, &line.line_item_id, earlier) {
+            Ok(known) if known.requires_shipping => continue,
+            Ok(_) => (MemberCode::Inconsistent, "does not require shipping"),
+            Err(wrong) => wrong,
+        };
+        return Err(Refusal::member(format!("/line_items/{index}/line_item_id"), code, detail));
     }
     Ok(())
 }
@@ -138,14 +123,9 @@ fn refuse_same_parcel<'s>(
     let same = others.into_iter().find(|other| {
         party_name::is_same(&other.carrier, carrier) && other.tracking_number.as_deref() == Some(number)
     });
-    match same {
-        None => Ok(()),
-        Some(shipment) => Err(Refusal::new(
-            ErrorCode::ShipmentExists,
-            "A shipment of this order already has this carrier and tracking number.",
-        )
-        .with("shipment_id", shipment.id.as_str())),
-    }
+    let Some(shipment) = same else { return Ok(()) };
+    let detail = "A shipment of this order already has this carrier and tracking number.";
+    Err(Refusal::new(ErrorCode::ShipmentExists, detail).with("shipment_id", shipment.id.as_str()))
 }
 
 fn chosen_lines(
@@ -164,25 +144,18 @@ fn chosen_lines(
         .filter(|line| line.quantity > 0)
         .collect();
     if rest.is_empty() {
-        return Err(Refusal::new(
-            ErrorCode::NothingToShip,
-            "Every shippable quantity of this order is already in a shipment.",
-        ));
+        let detail = "Every shippable quantity of this order is already in a shipment.";
+        return Err(Refusal::new(ErrorCode::NothingToShip, detail));
     }
     let Some(asked) = asked else { return Ok(rest) };
     for line in &asked {
-        let left =
-            rest.iter().find(|rest| rest.line_item_id == line.line_item_id).map_or(0, |rest| rest.quantity);
-        if line.quantity > left {
-            return Err(Refusal::new(
-                ErrorCode::QuantityExceeded,
-                format!(
-                    "{left} of line {} can still be shipped; {} were asked for.",
-                    line.line_item_id, line.quantity
-                ),
-            )
-            .with("line_item_id", line.line_item_id.as_str())
-            .with("shippable", left));
+        let ShipmentLine { line_item_id: id, quantity: asked } = line;
+        let left = rest.iter().find(|rest| rest.line_item_id == *id).map_or(0, |rest| rest.quantity);
+        if *asked > left {
+            let detail = format!("{left} of line {id} can still be shipped; {asked} were asked for.");
+            return Err(Refusal::new(ErrorCode::QuantityExceeded, detail)
+                .with("line_item_id", id.as_str())
+                .with("shippable", left));
         }
     }
     Ok(asked)

@@ -5,7 +5,6 @@
 //! reached one.
 
 use crate::body::{occurrence, party_name};
-use crate::error_code::ErrorCode;
 use crate::parts::Failure;
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::shipment::{Shipment, ShipmentStatus};
@@ -85,11 +84,11 @@ impl Shipment {
             return Err(self.cannot_become(to));
         }
         if to == ShipmentStatus::Delivered {
-            return Ok(ShipmentOutcome::Changed(Box::new(
-                next.deliver(report.occurred_at.unwrap_or(now), now),
-            )));
+            next = next.deliver(report.occurred_at.unwrap_or(now), now);
+        } else {
+            next = next.next_version(now);
         }
-        Ok(ShipmentOutcome::Changed(Box::new(next.next_version(now))))
+        Ok(ShipmentOutcome::Changed(Box::new(next)))
     }
 
     /// The next version, at the customer since `at`.
@@ -132,14 +131,6 @@ impl Shipment {
         } else {
             format!("The shipment is {}; it cannot become {to}.", self.status)
         };
-        Refusal::new(ErrorCode::InvalidStateTransition, detail)
-            .with("current_status", self.status.as_str())
-            .with("requested_status", to.as_str())
-    }
-
-    fn next_version(mut self, now: Timestamp) -> Self {
-        self.resource_version += 1;
-        self.updated_at = now.max(self.updated_at);
-        self
+        Refusal::transition(self.status.as_str(), to.as_str(), detail)
     }
 }

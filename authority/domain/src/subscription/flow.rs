@@ -10,7 +10,6 @@
 use verify_core::catalog::EventType;
 
 use crate::body::occurrence;
-use crate::error_code::ErrorCode;
 use crate::event::change::Change;
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::renewal::{Renewal, Renewing};
@@ -259,7 +258,5 @@ impl AnchoredSubscription {
 }
 
 fn refused(from: SubscriptionStatus, to: SubscriptionStatus, why: String) -> Refusal {
-    Refusal::new(ErrorCode::InvalidStateTransition, why)
-        .with("current_status", from.as_str())
-        .with("requested_status", to.as_str())
+    Refusal::transition(from.as_str(), to.as_str(), why)
 }

@@ -84,9 +84,7 @@ impl Renewing {
         let order = Order::create(new, &[], next.record.livemode, now);
         next.record.latest_order_number = Some(number);
         let mut changes = vec![next.told(), Change::order(EventType::OrderCreated, &order)];
-        if let Some((order, event)) = order.after_payments(&[], confirm_on, now) {
-            changes.push(Change::order(event, &order));
-        }
+        changes.extend(order.after_payments(&[], confirm_on, now));
         Ok((next, changes))
     }
 }

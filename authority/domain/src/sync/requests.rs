@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::body;
-use crate::body::{Text, shape};
+use crate::body::{Text, shape, text_of};
 use crate::order::external_references::NewReference;
-use crate::refusal::{MemberCode, Result};
+use crate::refusal::Result;
 use crate::sync::checkpoint::{Acknowledged, CheckpointStream, is_checkpoint_name};
 
 /// `POST /sync/checkpoints`.
@@ -38,10 +38,7 @@ impl CheckpointRequest {
                 cursor: m
                     .field("cursor", String::new(), |value| {
                         shape::rule(|| json!({ "type": "string" }));
-                        match value {
-                            Value::String(text) => Ok(text.clone()),
-                            _ => Err((MemberCode::WrongType, "Must be a string.".to_owned())),
-                        }
+                        text_of(value).map(str::to_owned)
                     })
                     .required(),
                 force: m.boolean("force").or(false),
@@ -71,11 +68,6 @@ pub fn read_reference(body: &Value) -> Result<NewReference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn wrong<T: std::fmt::Debug>(read: Result<T>) -> Vec<String> {
-        let members = read.unwrap_err().members;
-        members.iter().map(|member| format!("{} {}", member.pointer, member.code)).collect()
-    }
 
     #[test]
     fn a_checkpoint_is_a_name_and_a_cursor() {
@@ -107,7 +99,7 @@ mod tests {
             (json!({"name": "a", "cursor": "x", "position": 1}), vec!["/position field_not_writable"]),
             (json!({"name": "a", "cursor": "x", "offset": 1}), vec!["/offset unknown_field"]),
         ] {
-            assert_eq!(wrong(CheckpointRequest::read(&body)), expected, "{body}");
+            assert_eq!(CheckpointRequest::read(&body).unwrap_err().told(), expected, "{body}");
         }
     }
 
@@ -132,7 +124,7 @@ mod tests {
             (json!({"id": "a", "system": "erp"}), "/system field_not_writable"),
             (json!({"id": "a", "name": "b"}), "/name unknown_field"),
         ] {
-            assert_eq!(wrong(read_reference(&body)), [expected], "{body}");
+            assert_eq!(read_reference(&body).unwrap_err().told(), [expected], "{body}");
         }
     }
 }

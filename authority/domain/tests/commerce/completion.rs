@@ -1,22 +1,13 @@
 //! When an order is done: contract 3.1, `confirmed` → `completed`, in the same change that makes both halves true.
 
 use authority_domain::order::fulfillment_status;
-use authority_domain::payment::flow::Surroundings;
-use authority_domain::{ConfirmOn, FulfillmentStatus, Order, OrderStatus, PaymentStatus, payment};
+use authority_domain::{ConfirmOn, FulfillmentStatus, Order, OrderStatus, Payment, PaymentStatus};
 
-use crate::fixtures::{
-    completed, created_payment, event_names, last_order, last_payment, noon, report, reported,
-};
+use crate::fixtures::{event_names, last_order, noon, on_order, ordered};
 
 /// An order that waits for its money, while its lines have come as far as `lines` says: fulfilled, shipped, delivered.
-fn waiting(
-    status: OrderStatus,
-    digital: bool,
-    lines: [bool; 3],
-) -> (Order, authority_domain::payment::Payment) {
-    let (checkout, payment) = created_payment();
-    let changes = completed(&checkout, &payment, PaymentStatus::Pending, ConfirmOn::Paid, noon());
-    let (mut order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
+fn waiting(status: OrderStatus, digital: bool, lines: [bool; 3]) -> (Order, Payment) {
+    let (mut order, payment) = ordered(PaymentStatus::Pending);
     for line in &mut order.line_items {
         line.requires_shipping &= !digital;
         let reached = |done: bool| if done { line.quantity } else { 0 };
@@ -50,10 +41,9 @@ fn an_order_is_done_when_it_is_confirmed_paid_and_all_of_it_arrived() {
     for (status, digital, lines, fulfillment, expected) in table {
         let (order, payment) = waiting(status, digital, lines);
         assert_eq!(order.fulfillment_status, fulfillment);
-        let next = reported(payment.clone(), &report(PaymentStatus::Succeeded), noon());
         let version = order.resource_version;
-        let surroundings = Surroundings::Order { order: Box::new(order), payments: vec![payment.clone()] };
-        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon().plus_ms(1));
+        let changes =
+            on_order(&order, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon().plus_ms(1));
         let order = last_order(&changes).unwrap();
         assert_eq!(order.status, expected, "{status}, {fulfillment}, digital: {digital}");
         assert_eq!(order.completed_at.is_some(), expected == OrderStatus::Completed);
@@ -68,10 +58,7 @@ fn an_order_is_done_when_it_is_confirmed_paid_and_all_of_it_arrived() {
 fn delivery_without_the_money_does_not_complete() {
     let (order, payment) = waiting(OrderStatus::Confirmed, false, [true, true, true]);
     for status in [PaymentStatus::Authorized, PaymentStatus::Failed, PaymentStatus::Cancelled] {
-        let next = reported(payment.clone(), &report(status), noon());
-        let surroundings =
-            Surroundings::Order { order: Box::new(order.clone()), payments: vec![payment.clone()] };
-        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+        let changes = on_order(&order, &payment, status, ConfirmOn::Paid, noon());
         assert_eq!(last_order(&changes).unwrap().status, OrderStatus::Confirmed, "{status}");
     }
 }

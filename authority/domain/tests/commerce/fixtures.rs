@@ -1,12 +1,18 @@
 //! Records to begin with. Everything is made by the readers and transitions under test, never by hand, except where a
 //! table needs a state that no transition of this version reaches.
 
+use std::fmt::Debug;
+
 use authority_domain::checkout::CheckoutRequest;
 use authority_domain::event::change::Record;
 use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{NewPayment, PaymentOutcome, PaymentReport, PaymentRequest};
+use authority_domain::shipment::{NewShipment, ShipmentLine};
+use authority_domain::tenant::MerchantContext;
+use authority_domain::text_enum::TextEnum;
 use authority_domain::{
-    Change, Checkout, ConfirmOn, Order, OrderNumber, Payment, PaymentId, PaymentStatus, Timestamp, payment,
+    Change, Checkout, ConfirmOn, ErrorCode, MerchantId, Order, OrderNumber, Payment, PaymentId,
+    PaymentStatus, Result, Timestamp, payment,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -15,6 +21,10 @@ use serde_json::{Value, json};
 /// 2026-09-01T12:00:00.000Z
 pub(crate) fn noon() -> Timestamp {
     Timestamp::from_ms(1_788_264_000_000)
+}
+
+pub(crate) fn later() -> Timestamp {
+    noon().plus_ms(60_000)
 }
 
 pub(crate) fn dice() -> StdRng {
@@ -105,11 +115,39 @@ pub(crate) fn completed(
     payment::flow::settle(payment, next, surroundings, confirm_on, now)
 }
 
+/// An order of [`checkout_body`] that was made when its payment reached `status`, and this payment.
+pub(crate) fn ordered(status: PaymentStatus) -> (Order, Payment) {
+    let (checkout, payment) = created_payment();
+    let changes = completed(&checkout, &payment, status, ConfirmOn::Paid, noon());
+    (last_order(&changes).unwrap(), last_payment(&changes).unwrap())
+}
+
 /// A confirmed, paid order of [`checkout_body`].
 pub(crate) fn paid_order() -> Order {
-    let (checkout, payment) = created_payment();
-    let changes = completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
-    last_order(&changes).unwrap()
+    ordered(PaymentStatus::Succeeded).0
+}
+
+/// The changes when the only payment of an order reaches `status`.
+pub(crate) fn on_order(
+    order: &Order,
+    payment: &Payment,
+    status: PaymentStatus,
+    confirm_on: ConfirmOn,
+    now: Timestamp,
+) -> Vec<Change> {
+    let next = reported(payment.clone(), &report(status), now);
+    let surroundings =
+        Surroundings::Order { order: Box::new(order.clone()), payments: vec![payment.clone()] };
+    payment::flow::settle(payment, next, surroundings, confirm_on, now)
+}
+
+/// A parcel of these lines; `None`: of all that ships.
+pub(crate) fn new_shipment(line_items: Option<Vec<ShipmentLine>>) -> NewShipment {
+    NewShipment { line_items, ..NewShipment::read(&json!({"carrier": "dhl"}), noon()).unwrap() }
+}
+
+pub(crate) fn merchant(slug: &str) -> MerchantContext {
+    MerchantContext { id: MerchantId::from_store(format!("mer_{slug}")), slug: slug.to_owned() }
 }
 
 pub(crate) fn last_order(changes: &[Change]) -> Option<Order> {
@@ -124,6 +162,33 @@ pub(crate) fn last_payment(changes: &[Change]) -> Option<Payment> {
         Record::Payment(payment) => Some((**payment).clone()),
         _ => None,
     })
+}
+
+/// Compares a state machine with its table: a row per status, and in it a word per status that is asked for, both in
+/// the order of the contract. `x` stands for a refusal with this code, which names the two statuses.
+pub(crate) fn check_machine<S: TextEnum + Debug + PartialEq>(
+    table: &[(S, &str)],
+    code: ErrorCode,
+    outcome: impl Fn(S, S) -> Result<&'static str>,
+) {
+    assert_eq!(table.iter().map(|(from, _)| *from).collect::<Vec<_>>(), S::ALL);
+    for (from, expected) in table {
+        let cell = |to: &S| {
+            outcome(*from, *to).unwrap_or_else(|refusal| {
+                assert_eq!(refusal.code, code, "{from:?} → {to:?}");
+                let facts = [("current_status", from), ("requested_status", to)];
+                assert_eq!(refusal.extra, facts.map(|(name, status)| (name, status.as_str().into())));
+                "x"
+            })
+        };
+        let found: Vec<&str> = S::ALL.iter().map(cell).collect();
+        assert_eq!(found.join(" "), *expected, "from {from:?}");
+    }
+}
+
+/// The versions of the records, in sequence order.
+pub(crate) fn versions(changes: &[Change]) -> Vec<Option<i64>> {
+    changes.iter().map(|change| change.record.resource_version()).collect()
 }
 
 pub(crate) fn event_names(changes: &[Change]) -> Vec<&'static str> {

@@ -4,10 +4,10 @@ use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGET
 use authority_domain::order::line_quantities::LineMarks;
 use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::order::{ConfirmedBy, fulfillment_status};
-use authority_domain::shipment::ShipmentStatus;
-use authority_domain::{ErrorCode, FulfillmentStatus, Order, OrderStatus, Result};
+use authority_domain::shipment::{ShipmentLine, ShipmentStatus};
+use authority_domain::{ErrorCode, FulfillmentStatus, Order, OrderStatus, Result, shipment};
 
-use crate::fixtures::{event_names, noon, paid_order};
+use crate::fixtures::{event_names, new_shipment, noon, paid_order};
 use crate::refused_bodies::errors;
 
 /// A confirmed order, not yet paid so that nothing completes it, that shows `status`. Of the partial ones, only the
@@ -161,35 +161,15 @@ fn only_a_confirmed_order_is_fulfilled_and_a_completed_one_takes_what_changes_no
 
 #[test]
 fn delivering_an_order_delivers_its_open_parcels() {
-    use authority_domain::shipment::{NewShipment, ShipmentLine};
     let order = order_at(FulfillmentStatus::Unfulfilled);
     let mut parcels = Vec::new();
     for (n, status) in
         [ShipmentStatus::Created, ShipmentStatus::Returned, ShipmentStatus::Exception].into_iter().enumerate()
     {
         let id = authority_domain::id::ShipmentId::from_store(format!("shp_{n:026}"));
-        let new = NewShipment {
-            carrier: "dhl".into(),
-            service_level: None,
-            tracking_number: None,
-            tracking_url: None,
-            line_items: Some(vec![ShipmentLine {
-                line_item_id: order.line_items[1].id.clone(),
-                quantity: 1,
-            }]),
-            shipped_at: None,
-            estimated_delivery_at: None,
-            metadata: Default::default(),
-        };
-        let (mut parcel, _) = authority_domain::shipment::flow::create(
-            order.clone(),
-            &[],
-            ConfirmedBy::Payments,
-            id,
-            new,
-            noon(),
-        )
-        .unwrap();
+        let line = ShipmentLine { line_item_id: order.line_items[1].id.clone(), quantity: 1 };
+        let (by, new) = (ConfirmedBy::Payments, new_shipment(Some(vec![line])));
+        let (mut parcel, _) = shipment::flow::create(order.clone(), &[], by, id, new, noon()).unwrap();
         parcel.status = status;
         parcels.push(parcel);
     }

@@ -5,7 +5,7 @@ use authority_domain::order::FulfillmentUpdate;
 use serde_json::{Value, json};
 
 use crate::fixtures::paid_order;
-use crate::refused_bodies::Edit::{Drop, Set};
+use crate::refused_bodies::Edit::{Drop, Each, Set};
 use crate::refused_bodies::{check, errors};
 
 #[test]
@@ -13,27 +13,22 @@ fn bodies() {
     let good = json!({"fulfillment_status": "fulfilled", "note": "a\nb",
                       "line_items": [{"id": "li_1", "fulfilled_quantity": 0}]});
     let table = [
-        (Drop("/fulfillment_status"), &[][..]),
-        (Drop("/line_items"), &[]),
-        (Set("/note", Value::Null), &[]),
-        (Set("/note", json!("x".repeat(501))), &["/note too_long"]),
-        (Set("/fulfillment_status", Value::Null), &["/fulfillment_status required"]),
-        (Set("/fulfillment_status", json!("partially_shipped")), &["/fulfillment_status invalid_value"]),
-        (Set("/fulfillment_status", json!("partially_delivered")), &["/fulfillment_status invalid_value"]),
-        (Set("/fulfillment_status", json!("lost")), &["/fulfillment_status invalid_value"]),
-        (Set("/line_items", json!([])), &["/line_items too_short"]),
-        (Set("/line_items", Value::Null), &["/line_items required"]),
-        (Set("/line_items/0", json!({"id": "li_1"})), &["/line_items/0/fulfilled_quantity required"]),
+        (Drop("/fulfillment_status"), ""),
+        (Drop("/line_items"), ""),
+        (Set("/note", Value::Null), ""),
+        (Set("/note", json!("x".repeat(501))), "too_long"),
+        (Set("/fulfillment_status", Value::Null), "required"),
         (
-            Set("/line_items/0/fulfilled_quantity", json!(-1)),
-            &["/line_items/0/fulfilled_quantity out_of_range"],
+            Each("/fulfillment_status", json!(["partially_shipped", "partially_delivered", "lost"])),
+            "invalid_value",
         ),
-        (
-            Set("/line_items/0/shipped_quantity", json!(1)),
-            &["/line_items/0/shipped_quantity field_not_writable"],
-        ),
-        (Set("/line_items/0/colour", json!("red")), &["/line_items/0/colour unknown_field"]),
-        (Set("/colour", json!("red")), &["/colour unknown_field"]),
+        (Set("/line_items", json!([])), "too_short"),
+        (Set("/line_items", Value::Null), "required"),
+        (Set("/line_items/0", json!({"id": "li_1"})), "/line_items/0/fulfilled_quantity required"),
+        (Set("/line_items/0/fulfilled_quantity", json!(-1)), "out_of_range"),
+        (Set("/line_items/0/shipped_quantity", json!(1)), "field_not_writable"),
+        (Set("/line_items/0/colour", json!("red")), "unknown_field"),
+        (Set("/colour", json!("red")), "unknown_field"),
     ];
     check(&good, FulfillmentUpdate::read, &table);
     let refusal = FulfillmentUpdate::read(&json!({})).unwrap_err();

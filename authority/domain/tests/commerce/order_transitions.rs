@@ -3,17 +3,16 @@
 
 use authority_domain::order::{CancelReason, payment_status};
 use authority_domain::parts::Money;
-use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{NewPayment, PaymentTarget};
 use authority_domain::{
-    Change, ConfirmOn, ErrorCode, MemberCode, Order, OrderStatus, Payment, PaymentStatus, Result, order,
-    payment,
+    Change, ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Result, order,
 };
 
 use crate::fixtures::{
-    TOTAL, checkout_body, checkout_of, completed, created_payment, event_names, last_order, last_payment,
-    new_payment, noon, order_number, paid_order, payment_id, report, reported,
+    TOTAL, checkout_body, checkout_of, event_names, last_order, last_payment, new_payment, noon, on_order,
+    order_number, ordered, paid_order, payment_id,
 };
+use crate::refused_bodies::errors;
 
 /// The events, or the code with the two statuses that contract 5.2 promises.
 pub(crate) fn outcome(done: Result<Vec<Change>>) -> String {
@@ -37,15 +36,11 @@ fn order_in(status: OrderStatus) -> Order {
 
 /// An order whose one payment has this status, with that payment.
 fn order_with(status: PaymentStatus) -> (Order, Payment) {
-    let (checkout, payment) = created_payment();
-    let changes = completed(&checkout, &payment, PaymentStatus::Pending, ConfirmOn::Paid, noon());
-    let (order, payment) = (last_order(&changes).unwrap(), last_payment(&changes).unwrap());
+    let (order, payment) = ordered(PaymentStatus::Pending);
     if status == PaymentStatus::Pending {
         return (order, payment);
     }
-    let next = reported(payment.clone(), &report(status), noon());
-    let surroundings = Surroundings::Order { order: Box::new(order), payments: vec![payment.clone()] };
-    let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+    let changes = on_order(&order, &payment, status, ConfirmOn::Paid, noon());
     (last_order(&changes).unwrap(), last_payment(&changes).unwrap())
 }
 
@@ -157,10 +152,7 @@ fn a_further_payment_asks_for_no_more_than_what_is_due() {
         }
         let refusal = start(room + 1).unwrap_err();
         assert_eq!(refusal.code, ErrorCode::ValidationFailed, "{status}");
-        assert_eq!(
-            (&*refusal.members[0].pointer, refusal.members[0].code),
-            ("/amount", MemberCode::OutOfRange)
-        );
+        assert_eq!(errors(&refusal), ["/amount out_of_range"]);
         let changes = start(room).unwrap();
         assert_eq!(event_names(&changes), ["payment.created", "order.updated"], "{status}");
         let made = last_payment(&changes).unwrap();

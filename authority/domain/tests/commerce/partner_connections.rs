@@ -4,15 +4,10 @@ use authority_domain::partner::connection::{
     ConnectionDirection, ConnectionSide, ConnectionStatus, INVITE_MS, PartnerConnection,
 };
 use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus, ShareTerms};
-use authority_domain::tenant::MerchantContext;
-use authority_domain::{ConnectionId, MerchantId, ShareId, Timestamp};
+use authority_domain::{ConnectionId, ShareId, Timestamp};
 use proptest::prelude::*;
 
-use super::fixtures::{dice, noon, order_number};
-
-fn merchant(slug: &str) -> MerchantContext {
-    MerchantContext { id: MerchantId::from_store(format!("mer_{slug}")), slug: slug.to_owned() }
-}
+use super::fixtures::{dice, merchant, noon, order_number};
 
 fn side(slug: &str) -> ConnectionSide {
     ConnectionSide { merchant: merchant(slug), label: Some(format!("of {slug}")) }

@@ -11,25 +11,18 @@ use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::{OrderShare, ShareTerms};
 use authority_domain::parts::{Address, Customer, Metadata};
 use authority_domain::shipment::{NewShipment, ShipmentLine};
-use authority_domain::tenant::MerchantContext;
-use authority_domain::{
-    Change, ConnectionId, EventId, MerchantId, Order, ShareId, Shipment, ShipmentId, shipment,
-};
+use authority_domain::{Change, ConnectionId, EventId, Order, ShareId, Shipment, ShipmentId, shipment};
 use proptest::prelude::*;
 use serde_json::Value;
 use verify_core::catalog::EventType;
 
-use super::fixtures::{dice, noon, paid_order};
+use super::fixtures::{dice, merchant, new_shipment, noon, paid_order};
 
 const ORDER: &str = "object order_number status payment_status fulfillment_status currency amounts line_items customer \
     billing_address shipping_address shipments placed_at confirmed_at fulfilled_at shipped_at delivered_at completed_at \
     cancelled_at resource_version livemode created_at updated_at";
 const LINE: &str = "id sku name quantity unit_amount subtotal_amount discount_amount tax_amount total_amount \
     fulfilled_quantity shipped_quantity delivered_quantity";
-
-fn merchant(slug: &str) -> MerchantContext {
-    MerchantContext { id: MerchantId::from_store(format!("mer_{slug}")), slug: slug.to_owned() }
-}
 
 fn share(order: &Order, terms: ShareTerms) -> OrderShare {
     OrderShare::new(
@@ -73,27 +66,12 @@ fn full_order() -> Order {
     order
 }
 
-fn parcel(order: &Order, tracking_url: Option<String>) -> (Shipment, Vec<Change>) {
+fn parcel(order: &Order, tracking_url: Option<String>) -> Shipment {
     let line = ShipmentLine { line_item_id: order.line_items[1].id.clone(), quantity: 1 };
-    let new = NewShipment {
-        carrier: "dhl".into(),
-        service_level: None,
-        tracking_number: None,
-        tracking_url,
-        line_items: Some(vec![line]),
-        shipped_at: None,
-        estimated_delivery_at: None,
-        metadata: Metadata::from([("key".to_owned(), "secret".to_owned())]),
-    };
-    shipment::flow::create(
-        order.clone(),
-        &[],
-        ConfirmedBy::Payments,
-        ShipmentId::generate(noon(), &mut dice()),
-        new,
-        noon(),
-    )
-    .unwrap()
+    let metadata = Metadata::from([("key".to_owned(), "secret".to_owned())]);
+    let new = NewShipment { tracking_url, metadata, ..new_shipment(Some(vec![line])) };
+    let id = ShipmentId::generate(noon(), &mut dice());
+    shipment::flow::create(order.clone(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().0
 }
 
 fn names(record: &Value) -> BTreeSet<&str> {
@@ -104,7 +82,7 @@ proptest! {
     #[test]
     fn nothing_is_shown_that_is_not_listed(include_customer: bool, include_amounts: bool, parcels in 0usize..3) {
         let order = full_order();
-        let shipments = vec![parcel(&order, None).0; parcels];
+        let shipments = vec![parcel(&order, None); parcels];
         let share = share(&order, ShareTerms { include_customer, include_amounts });
         let seen = serde_json::to_value(SharedOrder::of(&order, &shipments, &share)).unwrap();
         let text = seen.to_string();
@@ -175,7 +153,7 @@ fn a_copy_that_would_be_too_large_has_the_newest_parcels() {
     let order = full_order();
     let share = share(&order, ShareTerms::default());
     let long = format!("https://example.com/{}", "x".repeat(2_000));
-    let mut shipments = vec![parcel(&order, Some(long)).0; 300];
+    let mut shipments = vec![parcel(&order, Some(long)); 300];
     for (n, shipment) in shipments.iter_mut().enumerate() {
         shipment.carrier = format!("carrier-{n}");
     }

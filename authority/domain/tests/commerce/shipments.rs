@@ -1,33 +1,19 @@
 //! Shipping against contract 3.7, 3.9 rows 10 and 11, and 4.7.
 
 use authority_domain::order::ConfirmedBy;
-use authority_domain::parts::Metadata;
 use authority_domain::shipment::flow::create;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
 use authority_domain::{
-    Change, ErrorCode, FulfillmentStatus, LineItemId, MemberCode, Order, OrderStatus, Result, Shipment,
-    ShipmentId,
+    Change, ErrorCode, FulfillmentStatus, LineItemId, Order, OrderStatus, Result, Shipment, ShipmentId,
 };
 
-use crate::fixtures::{dice, event_names, last_order, noon, paid_order};
+use crate::fixtures::{dice, event_names, last_order, new_shipment, noon, paid_order};
+use crate::refused_bodies::errors;
 
 /// The lines of [`paid_order`] that ship, and how much of each.
 const SHIRT: usize = 0;
 const STICKER: usize = 1;
 const GUIDE: usize = 2;
-
-fn parcel(line_items: Option<Vec<ShipmentLine>>) -> NewShipment {
-    NewShipment {
-        carrier: "dhl".into(),
-        service_level: None,
-        tracking_number: None,
-        tracking_url: None,
-        line_items,
-        shipped_at: None,
-        estimated_delivery_at: None,
-        metadata: Metadata::new(),
-    }
-}
 
 fn lines(order: &Order, quantities: &[(usize, i64)]) -> Option<Vec<ShipmentLine>> {
     let line = |(index, quantity): &(usize, i64)| ShipmentLine {
@@ -51,11 +37,11 @@ fn quantities(order: &Order) -> Vec<(i64, i64, i64)> {
 }
 
 #[test]
-fn everything_in_one_parcel() {
+fn everything_in_one_new_shipment() {
     let mut order = paid_order();
     // The digital line is ready, so that the parcel is all that is missing.
     order.line_items[GUIDE].fulfilled_quantity = 1;
-    let (made, changes) = ship(&order, &[], parcel(None)).unwrap();
+    let (made, changes) = ship(&order, &[], new_shipment(None)).unwrap();
     assert_eq!(event_names(&changes), ["shipment.created", "order.shipped"]);
     assert_eq!(Some(made.line_items), lines(&order, &[(SHIRT, 2), (STICKER, 3)]));
     let shipped = last_order(&changes).unwrap();
@@ -70,7 +56,7 @@ fn everything_in_one_parcel() {
 #[test]
 fn a_digital_line_that_is_not_ready_keeps_the_order_partially_shipped() {
     let order = paid_order();
-    let (_, changes) = ship(&order, &[], parcel(None)).unwrap();
+    let (_, changes) = ship(&order, &[], new_shipment(None)).unwrap();
     assert_eq!(event_names(&changes), ["shipment.created", "order.updated"]);
     let shipped = last_order(&changes).unwrap();
     assert_eq!(shipped.fulfillment_status, FulfillmentStatus::PartiallyShipped);
@@ -81,25 +67,25 @@ fn a_digital_line_that_is_not_ready_keeps_the_order_partially_shipped() {
 fn part_by_part_until_nothing_is_left() {
     let mut order = paid_order();
     order.line_items[GUIDE].fulfilled_quantity = 1;
-    let (first, changes) = ship(&order, &[], parcel(lines(&order, &[(STICKER, 1)]))).unwrap();
+    let (first, changes) = ship(&order, &[], new_shipment(lines(&order, &[(STICKER, 1)]))).unwrap();
     assert_eq!(event_names(&changes), ["shipment.created", "order.updated"]);
     let order = last_order(&changes).unwrap();
     assert_eq!(quantities(&order), [(0, 0, 0), (1, 1, 0), (1, 0, 0)]);
 
     let refusal =
-        ship(&order, std::slice::from_ref(&first), parcel(lines(&order, &[(STICKER, 3)]))).unwrap_err();
+        ship(&order, std::slice::from_ref(&first), new_shipment(lines(&order, &[(STICKER, 3)]))).unwrap_err();
     assert_eq!(refusal.code, ErrorCode::QuantityExceeded);
     let line = order.line_items[STICKER].id.as_str();
     assert_eq!(refusal.extra, [("line_item_id", line.into()), ("shippable", 2.into())]);
 
-    let (second, changes) = ship(&order, std::slice::from_ref(&first), parcel(None)).unwrap();
+    let (second, changes) = ship(&order, std::slice::from_ref(&first), new_shipment(None)).unwrap();
     assert_eq!(event_names(&changes), ["shipment.created", "order.shipped"]);
     assert_eq!(Some(second.line_items.clone()), lines(&order, &[(SHIRT, 2), (STICKER, 2)]));
     let order = last_order(&changes).unwrap();
     assert_eq!(quantities(&order), [(2, 2, 0), (3, 3, 0), (1, 0, 0)]);
 
     for asked in [None, lines(&order, &[(SHIRT, 1)])] {
-        let refusal = ship(&order, &[first.clone(), second.clone()], parcel(asked)).unwrap_err();
+        let refusal = ship(&order, &[first.clone(), second.clone()], new_shipment(asked)).unwrap_err();
         assert_eq!(refusal.code, ErrorCode::NothingToShip);
     }
 }
@@ -111,7 +97,7 @@ fn a_parcel_for_what_was_already_marked_shipped_changes_no_quantity() {
         line.fulfilled_quantity = line.quantity;
         line.shipped_quantity = if line.requires_shipping { line.quantity } else { 0 };
     }
-    let (made, changes) = ship(&order, &[], parcel(lines(&order, &[(SHIRT, 2)]))).unwrap();
+    let (made, changes) = ship(&order, &[], new_shipment(lines(&order, &[(SHIRT, 2)]))).unwrap();
     assert_eq!(event_names(&changes), ["shipment.created"]);
     assert_eq!(made.line_items.len(), 1);
 }
@@ -119,9 +105,9 @@ fn a_parcel_for_what_was_already_marked_shipped_changes_no_quantity() {
 #[test]
 fn what_was_in_a_cancelled_parcel_can_be_shipped_again() {
     let order = paid_order();
-    let (mut cancelled, _) = ship(&order, &[], parcel(None)).unwrap();
+    let (mut cancelled, _) = ship(&order, &[], new_shipment(None)).unwrap();
     cancelled.status = ShipmentStatus::Cancelled;
-    let (again, _) = ship(&order, &[cancelled], parcel(None)).unwrap();
+    let (again, _) = ship(&order, &[cancelled], new_shipment(None)).unwrap();
     assert_eq!(Some(again.line_items), lines(&order, &[(SHIRT, 2), (STICKER, 3)]));
 }
 
@@ -131,7 +117,7 @@ fn one_parcel_is_recorded_once() {
     let tracked = |carrier: &str, number: Option<&str>| NewShipment {
         carrier: carrier.into(),
         tracking_number: number.map(str::to_owned),
-        ..parcel(lines(&order, &[(STICKER, 1)]))
+        ..new_shipment(lines(&order, &[(STICKER, 1)]))
     };
     let (first, _) = ship(&order, &[], tracked("dhl", Some("T-1"))).unwrap();
     let existing = [first.clone()];
@@ -153,18 +139,17 @@ fn lines_that_cannot_be_meant_are_refused_by_pointer() {
     let order = paid_order();
     let unknown = ShipmentLine { line_item_id: LineItemId::from_store("li_other".into()), quantity: 1 };
     let table = [
-        (vec![unknown], "/line_items/0/line_item_id", MemberCode::UnknownReference),
+        (vec![unknown], "/line_items/0/line_item_id unknown_reference"),
         (
             lines(&order, &[(SHIRT, 1), (STICKER, 1), (SHIRT, 1)]).unwrap(),
-            "/line_items/2/line_item_id",
-            MemberCode::Duplicate,
+            "/line_items/2/line_item_id duplicate",
         ),
-        (lines(&order, &[(GUIDE, 1)]).unwrap(), "/line_items/0/line_item_id", MemberCode::Inconsistent),
+        (lines(&order, &[(GUIDE, 1)]).unwrap(), "/line_items/0/line_item_id inconsistent"),
     ];
-    for (asked, pointer, code) in table {
-        let refusal = ship(&order, &[], parcel(Some(asked))).unwrap_err();
+    for (asked, error) in table {
+        let refusal = ship(&order, &[], new_shipment(Some(asked))).unwrap_err();
         assert_eq!(refusal.code, ErrorCode::ValidationFailed);
-        assert_eq!((refusal.members[0].pointer.as_str(), refusal.members[0].code), (pointer, code));
+        assert_eq!(errors(&refusal), [error]);
     }
 }
 
@@ -173,7 +158,7 @@ fn only_a_confirmed_order_ships() {
     for status in OrderStatus::ALL {
         let mut order = paid_order();
         order.status = *status;
-        let shipped = ship(&order, &[], parcel(None));
+        let shipped = ship(&order, &[], new_shipment(None));
         match status {
             OrderStatus::Confirmed | OrderStatus::Completed => assert!(shipped.is_ok(), "{status}"),
             OrderStatus::Pending | OrderStatus::Cancelled => {
@@ -193,7 +178,7 @@ fn what_no_money_will_come_for_ships_when_the_operator_confirmed_it() {
         let given_up = matches!(payment_status, PaymentStatus::Failed | PaymentStatus::Voided);
         let ship = |confirmed_by| {
             let id = ShipmentId::generate(noon(), &mut dice());
-            create(order.clone(), &[], confirmed_by, id, parcel(None), noon())
+            create(order.clone(), &[], confirmed_by, id, new_shipment(None), noon())
         };
         assert!(ship(ConfirmedBy::Operator).is_ok(), "{payment_status}");
         match ship(ConfirmedBy::Payments) {
@@ -210,9 +195,10 @@ fn what_no_money_will_come_for_ships_when_the_operator_confirmed_it() {
 #[test]
 fn a_parcel_is_shipped_now_unless_somebody_says_otherwise() {
     let order = paid_order();
-    let (made, _) = ship(&order, &[], parcel(None)).unwrap();
+    let (made, _) = ship(&order, &[], new_shipment(None)).unwrap();
     assert_eq!((made.shipped_at, made.created_at), (noon().plus_ms(1), noon().plus_ms(1)));
     let earlier = noon().plus_ms(-3_600_000);
-    let (made, _) = ship(&order, &[], NewShipment { shipped_at: Some(earlier), ..parcel(None) }).unwrap();
+    let (made, _) =
+        ship(&order, &[], NewShipment { shipped_at: Some(earlier), ..new_shipment(None) }).unwrap();
     assert_eq!((made.shipped_at, made.created_at), (earlier, noon().plus_ms(1)));
 }

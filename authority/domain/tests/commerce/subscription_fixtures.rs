@@ -68,6 +68,11 @@ pub(crate) fn changed(ongoing: &AnchoredSubscription, body: Value) -> AnchoredSu
     changed_at(ongoing, &body, noon().plus_ms(1)).0
 }
 
+/// The present period.
+pub(crate) fn period(ongoing: &AnchoredSubscription) -> Option<(Timestamp, Timestamp)> {
+    ongoing.record.current_period_start.zip(ongoing.record.current_period_end)
+}
+
 /// A subscription in any status.
 pub(crate) fn in_status(status: SubscriptionStatus) -> AnchoredSubscription {
     let active = || opened(json!({}));

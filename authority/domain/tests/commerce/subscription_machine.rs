@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use crate::fixtures::noon;
+use crate::fixtures::{check_machine, noon};
+use crate::refused_bodies::errors;
 use crate::subscription_fixtures::{changed, changed_at, in_status, opened, reported_at};
 
 #[test]
@@ -22,36 +23,24 @@ fn every_report_on_every_status_has_the_outcome_of_the_table() {
         (SubscriptionStatus::Paused, "x x c x = c"),
         (SubscriptionStatus::Cancelled, "x x x x x ="),
     ];
-    assert_eq!(table.map(|(from, _)| from).as_slice(), SubscriptionStatus::ALL);
-    for (from, outcomes) in table {
+    check_machine(&table, ErrorCode::InvalidStateTransition, |from, to| {
         let before = in_status(from);
         assert_eq!(before.record.status, from);
-        let seen: Vec<&str> = SubscriptionStatus::ALL
-            .iter()
-            .map(|to| match reported_at(&before, &json!({"status": to}), noon()) {
-                Ok(SubscriptionOutcome::Unchanged) => "=",
-                Ok(SubscriptionOutcome::Changed(next)) => {
-                    assert_eq!(next.record.status, *to);
-                    assert_eq!(next.record.resource_version, before.record.resource_version + 1);
-                    let event = match to {
-                        SubscriptionStatus::Cancelled => EventType::SubscriptionCancelled,
-                        _ => EventType::SubscriptionUpdated,
-                    };
-                    assert_eq!(next.told().event_type, event);
-                    "c"
-                }
-                Ok(SubscriptionOutcome::Renewing(_)) => panic!("nobody asked for the next period"),
-                Err(refusal) => {
-                    assert_eq!(refusal.code, ErrorCode::InvalidStateTransition, "{from} → {to}");
-                    let told =
-                        [("current_status", from.as_str().into()), ("requested_status", to.as_str().into())];
-                    assert_eq!(refusal.extra, told);
-                    "x"
-                }
-            })
-            .collect();
-        assert_eq!(seen.join(" "), outcomes, "from {from}");
-    }
+        Ok(match reported_at(&before, &json!({"status": to}), noon())? {
+            SubscriptionOutcome::Unchanged => "=",
+            SubscriptionOutcome::Changed(next) => {
+                let version = before.record.resource_version + 1;
+                assert_eq!((next.record.status, next.record.resource_version), (to, version));
+                let event = match to {
+                    SubscriptionStatus::Cancelled => EventType::SubscriptionCancelled,
+                    _ => EventType::SubscriptionUpdated,
+                };
+                assert_eq!(next.told().event_type, event);
+                "c"
+            }
+            SubscriptionOutcome::Renewing(_) => panic!("nobody asked for the next period"),
+        })
+    });
 }
 
 #[test]
@@ -133,29 +122,23 @@ fn items_keep_their_ids_as_long_as_they_are_the_same() {
 fn reports_that_say_nothing_or_contradict_themselves_are_refused() {
     let active = in_status(SubscriptionStatus::Active);
     let table = [
-        (json!({}), "", MemberCode::Required),
-        (json!({"occurred_at": noon()}), "", MemberCode::Required),
-        (json!({"status": "active", "cancel_reason": "other"}), "/cancel_reason", MemberCode::Inconsistent),
-        (json!({"status": "cancelled", "renew": true}), "/renew", MemberCode::Inconsistent),
-        (
-            json!({"status": "active", "occurred_at": noon().plus_ms(300_001)}),
-            "/occurred_at",
-            MemberCode::OutOfRange,
-        ),
+        (json!({}), " required"),
+        (json!({"occurred_at": noon()}), " required"),
+        (json!({"status": "active", "cancel_reason": "other"}), "/cancel_reason inconsistent"),
+        (json!({"status": "cancelled", "renew": true}), "/renew inconsistent"),
+        (json!({"status": "active", "occurred_at": noon().plus_ms(300_001)}), "/occurred_at out_of_range"),
         (
             json!({"status": "paused", "occurred_at": noon().plus_ms(-86_400_001)}),
-            "/occurred_at",
-            MemberCode::OutOfRange,
+            "/occurred_at out_of_range",
         ),
-        (json!({"renew": 1}), "/renew", MemberCode::WrongType),
-        (json!({"renew": {"order_number": "-"}}), "/renew/order_number", MemberCode::InvalidValue),
-        (json!({"renew": {"amount": 1}}), "/renew/amount", MemberCode::UnknownField),
-        (json!({"status": "active", "amount": 1}), "/amount", MemberCode::FieldNotWritable),
+        (json!({"renew": 1}), "/renew wrong_type"),
+        (json!({"renew": {"order_number": "-"}}), "/renew/order_number invalid_value"),
+        (json!({"renew": {"amount": 1}}), "/renew/amount unknown_field"),
+        (json!({"status": "active", "amount": 1}), "/amount field_not_writable"),
     ];
-    for (body, pointer, code) in table {
+    for (body, error) in table {
         let refusal = reported_at(&active, &body, noon()).unwrap_err();
-        let members: Vec<_> = refusal.members.iter().map(|member| (&*member.pointer, member.code)).collect();
-        assert_eq!(members, [(pointer, code)], "{body}");
+        assert_eq!(errors(&refusal), [error], "{body}");
     }
     assert!(matches!(
         reported_at(&active, &json!({"renew": false}), noon()),

@@ -5,19 +5,16 @@ use authority_domain::order::OrderSource;
 use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::subscription::AnchoredSubscription;
 use authority_domain::subscription::flow::SubscriptionOutcome;
-use authority_domain::{ConfirmOn, ErrorCode, MemberCode, Order, OrderStatus, Timestamp};
+use authority_domain::{ConfirmOn, ErrorCode, Order, OrderStatus, Timestamp};
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, order_number};
-use crate::subscription_fixtures::{at, changed_at, opened, opened_at, reported_at};
+use crate::refused_bodies::errors;
+use crate::subscription_fixtures::{at, changed_at, opened, opened_at, period, reported_at};
 
 fn renewed_at(ongoing: &AnchoredSubscription, renew: Value, now: Timestamp) -> (AnchoredSubscription, Order) {
     let (next, changes) = changed_at(ongoing, &json!({ "renew": renew }), now);
     (next, last_order(&changes).unwrap())
-}
-
-fn period(ongoing: &AnchoredSubscription) -> Option<(Timestamp, Timestamp)> {
-    ongoing.record.current_period_start.zip(ongoing.record.current_period_end)
 }
 
 #[test]
@@ -72,7 +69,7 @@ fn the_order_costs_what_the_renewal_says() {
         panic!("a renewal")
     };
     let refusal = renewing.into_changes(order_number(), None, ConfirmOn::Paid, noon()).unwrap_err();
-    assert_eq!((&*refusal.members[0].pointer, refusal.members[0].code), ("/renew", MemberCode::OutOfRange));
+    assert_eq!(errors(&refusal), ["/renew out_of_range"]);
 }
 
 #[test]
@@ -165,12 +162,12 @@ fn the_platform_may_choose_a_periods_bounds() {
     let (next, _) = renewed_at(&next, json!(true), at("2027-01-31"));
     assert_eq!(period(&next), Some((at("2027-01-31"), at("2027-02-28"))), "the 31st is the anchor");
 
-    for (renew, pointer, code) in [
-        (json!({"period_start": at("2027-02-27")}), "/renew/period_start", MemberCode::Inconsistent),
-        (json!({"period_end": at("2027-02-28")}), "/renew/period_end", MemberCode::OutOfRange),
+    for (renew, error) in [
+        (json!({"period_start": at("2027-02-27")}), "/renew/period_start inconsistent"),
+        (json!({"period_end": at("2027-02-28")}), "/renew/period_end out_of_range"),
     ] {
         let refusal = reported_at(&next, &json!({ "renew": renew }), at("2027-02-28")).unwrap_err();
-        assert_eq!((&*refusal.members[0].pointer, refusal.members[0].code), (pointer, code));
+        assert_eq!(errors(&refusal), [error]);
     }
 }
 

@@ -55,7 +55,7 @@ pub fn read<T>(body: &Value, build: impl FnOnce(&mut Members<'_>) -> T) -> Resul
     };
     let mut errors = Errors::default();
     let built = Members::scope(Some(object), String::new(), &mut errors, build);
-    if errors.list.is_empty() { Ok(built) } else { Err(Refusal::of_members(errors.list)) }
+    Refusal::check(errors.list).map(|()| built)
 }
 
 /// The members of one object.

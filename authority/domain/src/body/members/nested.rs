@@ -20,24 +20,19 @@ impl<'a> Members<'a> {
     ) -> Field<'_, T> {
         let pointer = self.name(name);
         let value = self.object.and_then(|object| object.get(name));
-        match value {
-            None | Some(Value::Null) => {
-                let stand_in = self.errors.muted(|errors| Members::scope(None, String::new(), errors, build));
-                shape::member(name);
-                Field::missing(value, stand_in, pointer, self.errors)
-            }
-            Some(value) => {
-                let before = self.errors.list.len();
-                let object = as_object(value, &pointer, self.errors);
-                let built = if object.is_some() {
-                    Members::scope(object, pointer.clone(), self.errors, build)
-                } else {
-                    self.errors.muted(|errors| Members::scope(None, String::new(), errors, build))
-                };
-                let good = self.errors.list.len() == before;
-                Field::judged(built, good, pointer, self.errors)
-            }
+        let before = self.errors.list.len();
+        let present = value.filter(|value| !value.is_null());
+        let object = present.and_then(|value| as_object(value, &pointer, self.errors));
+        let built = match object {
+            Some(_) => Members::scope(object, pointer.clone(), self.errors, build),
+            None => self.errors.muted(|errors| Members::scope(None, String::new(), errors, build)),
+        };
+        if present.is_none() {
+            shape::member(name);
+            return Field::missing(value, built, pointer, self.errors);
         }
+        let good = self.errors.list.len() == before;
+        Field::judged(built, good, pointer, self.errors)
     }
 
     /// A nested array of objects with a bounded number of items. Items of an array that is too long are not read.
@@ -130,11 +125,8 @@ impl<'a> Members<'a> {
         let object = value.and_then(|value| as_object(value, &pointer, self.errors));
         let size = object.map_or(0, Map::len);
         if size > limit {
-            self.errors.push(
-                pointer.clone(),
-                MemberCode::TooLong,
-                format!("Must have at most {limit} entries."),
-            );
+            let detail = format!("Must have at most {limit} entries.");
+            self.errors.push(pointer.clone(), MemberCode::TooLong, detail);
             return Field::judged(BTreeMap::new(), false, pointer, self.errors);
         }
         let mut read = BTreeMap::new();

@@ -36,8 +36,7 @@ fn read_all(body: &Value) -> Result<(), Refusal> {
 
 /// The errors of a body as `pointer code`, in order.
 fn errors(body: &Value) -> Vec<String> {
-    let members = read_all(body).err().map(|refusal| refusal.members).unwrap_or_default();
-    members.iter().map(|member| format!("{} {}", member.pointer, member.code)).collect()
+    read_all(body).err().map(|refusal| refusal.told()).unwrap_or_default()
 }
 
 #[test]
@@ -185,8 +184,7 @@ fn presence_words() {
     assert_eq!(parse(json!({"a": 1, "b": 2, "c": 3})).unwrap(), (Some(1), 2, Some(Some(3)), true));
     assert_eq!(parse(json!({"c": null})).unwrap(), (None, 7, Some(None), true));
     let refused = parse(json!({"a": null, "b": null})).unwrap_err();
-    let told: Vec<_> = refused.members.iter().map(|member| (member.pointer.as_str(), member.code)).collect();
-    assert_eq!(told, [("/a", MemberCode::Required), ("/b", MemberCode::Required)]);
+    assert_eq!(refused.told(), ["/a required", "/b required"]);
     assert_eq!(refused.code, ErrorCode::ValidationFailed);
 }
 

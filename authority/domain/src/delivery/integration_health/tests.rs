@@ -4,10 +4,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::endpoint::{Health, SignatureProfile};
+use crate::endpoint::EndpointRequest;
+use crate::endpoint::url::{UrlPolicy, UrlRules};
 use crate::id::{EndpointId, MerchantId};
-use crate::merchant::limits::MaxInFlight;
-use crate::parts::Metadata;
 
 const NOW: i64 = 1_788_264_000_000;
 
@@ -16,40 +15,12 @@ fn now() -> Timestamp {
 }
 
 fn endpoint(n: u8) -> Endpoint {
-    Endpoint {
-        id: EndpointId::from_store(format!("we_01k3zqa70000000000000000{n:02}")),
-        url: "https://shop.example.com/".into(),
-        description: None,
-        enabled_events: vec!["*".into()],
-        max_in_flight: MaxInFlight::default(),
-        status: EndpointStatus::Enabled,
-        disabled_reason: None,
-        disabled_at: None,
-        api_version: "2026-09-01".into(),
-        header_names: Vec::new(),
-        client_certificate: None,
-        timeout_ms: None,
-        retry_schedule: crate::delivery::retry::RetrySchedule::Standard,
-        signature_profile: SignatureProfile::Service,
-        secret_hint: "…q3M".into(),
-        previous_secret_expires_at: None,
-        secret_rotated_at: None,
-        health: Health {
-            state: HealthState::Healthy,
-            consecutive_failures: 0,
-            last_success_at: None,
-            last_failure_at: None,
-            last_response_status: None,
-            last_error: None,
-        },
-        held_until: None,
-        held_reason: None,
-        metadata: Metadata::new(),
-        resource_version: 1,
-        livemode: true,
-        created_at: now(),
-        updated_at: now(),
-    }
+    let body = json!({"url": "https://shop.example.com/"});
+    let request = EndpointRequest::read(&body, &UrlRules::new(UrlPolicy::Public), true).unwrap();
+    let id = EndpointId::from_store(format!("we_01k3zqa70000000000000000{n:02}"));
+    let mut endpoint = request.into_endpoint(id, "…q3M".into(), true, now());
+    endpoint.health.state = HealthState::Healthy;
+    endpoint
 }
 
 fn alert(code: AlertCode, severity: Severity, subject: &str) -> Alert {

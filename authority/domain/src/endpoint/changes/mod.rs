@@ -16,7 +16,7 @@ use crate::endpoint::headers::RequestHeaders;
 use crate::endpoint::{DisabledReason, Endpoint, EndpointStatus, HealthState};
 use crate::error_code::ErrorCode;
 use crate::parts::Metadata;
-use crate::refusal::{MemberCode, MemberError, Refusal, Result};
+use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
 /// The longest time two secrets may be valid side by side: 7 days, in seconds.
@@ -94,21 +94,14 @@ impl Endpoint {
     /// The endpoint disabled for `reason`; `None` when it is disabled already.
     #[must_use]
     pub fn disabled(&self, reason: DisabledReason, now: Timestamp) -> Option<Self> {
-        (self.status == EndpointStatus::Enabled).then(|| {
-            let mut next = self.clone();
-            next.set_disabled(reason, now);
-            next.versioned(now)
-        })
+        let enabled = self.status == EndpointStatus::Enabled;
+        enabled.then(|| self.next(now, |next| next.set_disabled(reason, now)))
     }
 
     /// The endpoint enabled, its failures forgotten; `None` when it is enabled already.
     #[must_use]
     pub fn enabled(&self, now: Timestamp) -> Option<Self> {
-        (self.status == EndpointStatus::Disabled).then(|| {
-            let mut next = self.clone();
-            next.set_enabled();
-            next.versioned(now)
-        })
+        (self.status == EndpointStatus::Disabled).then(|| self.next(now, Self::set_enabled))
     }
 
     /// The endpoint with a new secret, whose end is `secret_hint`; the present one stays valid for `overlap_s` seconds.
@@ -119,26 +112,21 @@ impl Endpoint {
         if let Some(until) = self.overlap_open_until(now)
             && !force
         {
-            return Err(Refusal::new(
-                ErrorCode::RotationInProgress,
-                format!("The secret before is valid until {until}; retire it first, or rotate with force."),
-            ));
+            let detail =
+                format!("The secret before is valid until {until}; retire it first, or rotate with force.");
+            return Err(Refusal::new(ErrorCode::RotationInProgress, detail));
         }
-        let mut next = self.clone();
-        next.secret_hint = secret_hint;
-        next.secret_rotated_at = Some(now);
-        next.previous_secret_expires_at = (overlap_s > 0).then(|| now.plus_ms(overlap_s * 1000));
-        Ok(next.versioned(now))
+        Ok(self.next(now, |next| {
+            next.secret_hint = secret_hint;
+            next.secret_rotated_at = Some(now);
+            next.previous_secret_expires_at = (overlap_s > 0).then(|| now.plus_ms(overlap_s * 1000));
+        }))
     }
 
     /// The endpoint with only its newest secret; `None` when it has no other.
     #[must_use]
     pub fn retired(&self, now: Timestamp) -> Option<Self> {
-        self.overlap_open_until(now).map(|_| {
-            let mut next = self.clone();
-            next.previous_secret_expires_at = None;
-            next.versioned(now)
-        })
+        self.overlap_open_until(now).map(|_| self.next(now, |next| next.previous_secret_expires_at = None))
     }
 
     /// The endpoint as it shows at `now`: an overlap that has run out is over, whether or not the old secret has been
@@ -169,6 +157,13 @@ impl Endpoint {
         self.health.consecutive_failures = 0;
     }
 
+    /// The next version, with this change.
+    fn next(&self, now: Timestamp, change: impl FnOnce(&mut Self)) -> Self {
+        let mut next = self.clone();
+        change(&mut next);
+        next.versioned(now)
+    }
+
     fn versioned(mut self, now: Timestamp) -> Self {
         self.resource_version += 1;
         self.updated_at = now;
@@ -184,13 +179,8 @@ fn same_origin(one: &str, other: &str) -> bool {
 
 /// The values are never shown, so nobody may get to see them by pointing the endpoint at a host of its own.
 fn headers_for_another_host() -> Refusal {
-    let detail =
-        "The URL leads to another host. Give the headers again with it, or null to remove them.".to_owned();
-    Refusal::of_members(vec![MemberError {
-        pointer: "/headers".to_owned(),
-        code: MemberCode::Required,
-        detail,
-    }])
+    let detail = "The URL leads to another host. Give the headers again with it, or null to remove them.";
+    Refusal::member("/headers", MemberCode::Required, detail)
 }
 
 fn merged(mut metadata: Metadata, patch: Option<BTreeMap<String, Option<String>>>) -> Result<Metadata> {

@@ -148,32 +148,27 @@ fn headers_are_replaced_as_a_whole() {
 #[test]
 fn wrong_members_are_refused_by_their_place() {
     let metadata: serde_json::Map<String, Value> = (0..49).map(|n| (format!("k{n}"), json!(""))).collect();
+    use ErrorCode::{EndpointUrlForbidden, FieldNotWritable, UnknownField, ValidationFailed};
     let table = [
-        (json!({"url": null}), ErrorCode::ValidationFailed, "/url", "required"),
-        (json!({"enabled_events": null}), ErrorCode::ValidationFailed, "/enabled_events", "required"),
-        (json!({"enabled_events": []}), ErrorCode::ValidationFailed, "/enabled_events", "too_short"),
-        (json!({"enabled_events": ["x"]}), ErrorCode::ValidationFailed, "/enabled_events/0", "invalid_value"),
-        (json!({"status": "gone"}), ErrorCode::ValidationFailed, "/status", "invalid_value"),
-        (json!({"api_version": "2020-01-01"}), ErrorCode::ValidationFailed, "/api_version", "invalid_value"),
-        (json!({"metadata": {"a b": "1"}}), ErrorCode::ValidationFailed, "/metadata/a b", "invalid_value"),
-        (json!({"metadata": {"a": 1}}), ErrorCode::ValidationFailed, "/metadata/a", "wrong_type"),
-        (json!({"metadata": metadata}), ErrorCode::ValidationFailed, "/metadata", "too_long"),
-        (json!({"secret": "whsec_x"}), ErrorCode::FieldNotWritable, "/secret", "field_not_writable"),
-        (
-            json!({"signature_profile": "service"}),
-            ErrorCode::FieldNotWritable,
-            "/signature_profile",
-            "field_not_writable",
-        ),
-        (json!({"health": {}}), ErrorCode::FieldNotWritable, "/health", "field_not_writable"),
-        (json!({"urls": []}), ErrorCode::UnknownField, "/urls", "unknown_field"),
-        (json!({"url": "http://a.example.com/"}), ErrorCode::EndpointUrlForbidden, "/url", "url_scheme"),
-        (json!({"url": "https://10.0.0.1/"}), ErrorCode::EndpointUrlForbidden, "/url", "url_host"),
+        (json!({"url": null}), ValidationFailed, "/url required"),
+        (json!({"enabled_events": null}), ValidationFailed, "/enabled_events required"),
+        (json!({"enabled_events": []}), ValidationFailed, "/enabled_events too_short"),
+        (json!({"enabled_events": ["x"]}), ValidationFailed, "/enabled_events/0 invalid_value"),
+        (json!({"status": "gone"}), ValidationFailed, "/status invalid_value"),
+        (json!({"api_version": "2020-01-01"}), ValidationFailed, "/api_version invalid_value"),
+        (json!({"metadata": {"a b": "1"}}), ValidationFailed, "/metadata/a b invalid_value"),
+        (json!({"metadata": {"a": 1}}), ValidationFailed, "/metadata/a wrong_type"),
+        (json!({"metadata": metadata}), ValidationFailed, "/metadata too_long"),
+        (json!({"secret": "whsec_x"}), FieldNotWritable, "/secret field_not_writable"),
+        (json!({"signature_profile": "service"}), FieldNotWritable, "/signature_profile field_not_writable"),
+        (json!({"health": {}}), FieldNotWritable, "/health field_not_writable"),
+        (json!({"urls": []}), UnknownField, "/urls unknown_field"),
+        (json!({"url": "http://a.example.com/"}), EndpointUrlForbidden, "/url url_scheme"),
+        (json!({"url": "https://10.0.0.1/"}), EndpointUrlForbidden, "/url url_host"),
     ];
-    for (body, code, pointer, member) in table {
+    for (body, code, error) in table {
         let refusal = patched(&endpoint(), &body).unwrap_err();
-        let told = (refusal.code, refusal.members[0].pointer.as_str(), refusal.members[0].code.as_str());
-        assert_eq!(told, (code, pointer, member), "{body}");
+        assert_eq!((refusal.code, refusal.told()[0].as_str()), (code, error), "{body}");
     }
 }
 

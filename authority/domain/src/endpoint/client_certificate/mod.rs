@@ -8,13 +8,14 @@
 //! This module reads shapes and lengths. Deliberately absent: PEM, X.509 and keys. The caller finds out what the texts
 //! hold, and tells it by [`NewClientCertificate::inspected`].
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use crate::body::{Checked, Members, shape};
+use crate::body::{Checked, Members, shape, text_of, wrong};
 use crate::refusal::MemberCode;
 use crate::time::Timestamp;
 
@@ -47,17 +48,10 @@ pub struct NewClientCertificate {
 }
 
 /// The form in which a client certificate is sealed.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct SealedForm<'a> {
-    certificate: &'a str,
-    private_key: &'a str,
-}
-
-/// The same, to be read.
-#[derive(Deserialize)]
-struct OpenedForm {
-    certificate: String,
-    private_key: String,
+    certificate: Cow<'a, str>,
+    private_key: Cow<'a, str>,
 }
 
 impl NewClientCertificate {
@@ -91,15 +85,18 @@ impl NewClientCertificate {
     /// # Errors
     /// Never in practice: texts can always be written as JSON.
     pub fn to_text(&self) -> Result<Zeroizing<String>, serde_json::Error> {
-        let form = SealedForm { certificate: &self.certificate, private_key: &self.private_key };
+        let form = SealedForm {
+            certificate: self.certificate.as_str().into(),
+            private_key: self.private_key.as_str().into(),
+        };
         serde_json::to_string(&form).map(Zeroizing::new)
     }
 
     /// Reads what [`NewClientCertificate::to_text`] wrote; `None` for anything else.
     #[must_use]
     pub fn of_text(text: &str) -> Option<Self> {
-        let OpenedForm { certificate, private_key } = serde_json::from_str(text).ok()?;
-        Some(Self { certificate, private_key, shown: None })
+        let SealedForm { certificate, private_key } = serde_json::from_str(text).ok()?;
+        Some(Self { certificate: certificate.into(), private_key: private_key.into(), shown: None })
     }
 }
 
@@ -135,16 +132,11 @@ pub(super) fn read(m: &mut Members<'_>) -> Option<Option<NewClientCertificate>> 
 /// A text in PEM; what it holds is not looked at.
 fn pem(value: &Value) -> Checked<String> {
     shape::rule(|| json!({ "type": "string", "minLength": 1, "maxLength": TOGETHER_MAX }));
-    let Value::String(text) = value else {
-        return Err((MemberCode::WrongType, "Must be a string.".to_owned()));
-    };
-    if text.is_empty() {
-        return Err((MemberCode::TooShort, "Must have at least 1 character.".to_owned()));
+    match text_of(value)? {
+        "" => wrong(MemberCode::TooShort, "Must have at least 1 character."),
+        text if text.len() <= TOGETHER_MAX => Ok(text.to_owned()),
+        _ => wrong(MemberCode::TooLong, format!("Must have at most {TOGETHER_MAX} bytes.")),
     }
-    if text.len() > TOGETHER_MAX {
-        return Err((MemberCode::TooLong, format!("Must have at most {TOGETHER_MAX} bytes.")));
-    }
-    Ok(text.clone())
 }
 
 #[cfg(test)]

@@ -4,9 +4,7 @@ use super::*;
 use crate::body;
 
 fn read_of(value: Value) -> Result<Option<Option<NewClientCertificate>>, Vec<String>> {
-    body::read(&json!({ "client_certificate": value }), read).map_err(|refusal| {
-        refusal.members.iter().map(|error| format!("{} {}", error.pointer, error.code)).collect()
-    })
+    body::read(&json!({ "client_certificate": value }), read).map_err(|refusal| refusal.told())
 }
 
 #[test]

@@ -13,31 +13,28 @@ fn at(ms: i64) -> Timestamp {
 }
 
 fn untried() -> Condition {
-    let health = Health {
-        state: HealthState::Unknown,
-        consecutive_failures: 0,
-        last_success_at: None,
-        last_failure_at: None,
-        last_response_status: None,
-        last_error: None,
-    };
-    Condition { health, first_failure_at: None, failed_events: Vec::new(), hold: Hold::default() }
+    let (first_failure_at, hold) = (None, Hold::default());
+    Condition { health: Health::UNTRIED, first_failure_at, failed_events: Vec::new(), hold }
 }
 
 fn event(nth: usize) -> EventId {
     EventId::from_store(format!("evt_{nth}"))
 }
 
-/// An attempt of a millisecond that got this status.
-fn answered(condition: &mut Condition, status: u16, nth_event: usize, ended_at: Timestamp) {
+/// An attempt of so many milliseconds that got this status.
+fn note(condition: &mut Condition, took_ms: i64, status: u16, nth_event: usize, ended_at: Timestamp) {
     condition.note(&EndedAttempt {
         event_id: &event(nth_event),
-        started_at: ended_at.plus_ms(-1),
+        started_at: ended_at.plus_ms(-took_ms),
         ended_at,
         outcome: AttemptOutcome::of_status(status),
         status: Some(status),
         retry_after_ms: None,
     });
+}
+
+fn answered(condition: &mut Condition, status: u16, nth_event: usize, ended_at: Timestamp) {
+    note(condition, 1, status, nth_event, ended_at);
 }
 
 #[test]
@@ -103,11 +100,8 @@ fn five_days_ten_failures_and_three_events_disable() {
             answered(&mut condition, 503, nth % events, at(0));
         }
         let policy = DisablePolicy::default();
-        assert_eq!(
-            condition.has_failed_for_good(policy, at(hours * HOUR)),
-            expected,
-            "{failures} {events} {hours}"
-        );
+        let failed = condition.has_failed_for_good(policy, at(hours * HOUR));
+        assert_eq!(failed, expected, "{failures} {events} {hours}");
         // A success begins anew.
         answered(&mut condition, 200, 0, at(hours * HOUR));
         assert!(!condition.has_failed_for_good(policy, at(10_000 * HOUR)));
@@ -184,15 +178,7 @@ fn tell(condition: &mut Condition, drawn: &[Drawn]) -> Timestamp {
     let mut now = at(0);
     for (took, wait, status, nth) in drawn {
         now = now.plus_ms(*wait);
-        let ended = EndedAttempt {
-            event_id: &event(*nth),
-            started_at: now.plus_ms(-took),
-            ended_at: now,
-            outcome: AttemptOutcome::of_status(*status),
-            status: Some(*status),
-            retry_after_ms: None,
-        };
-        condition.note(&ended);
+        note(condition, *took, *status, *nth, now);
     }
     now
 }
@@ -246,14 +232,7 @@ proptest! {
         keyed.sort_by_key(|(nth, _)| seed.wrapping_mul(2 * *nth as u64 + 1).rotate_left(17));
         let mut condition = untried();
         for (_, (ended_at, (took, _, status, nth))) in keyed {
-            condition.note(&EndedAttempt {
-                event_id: &event(*nth),
-                started_at: ended_at.plus_ms(-took),
-                ended_at: *ended_at,
-                outcome: AttemptOutcome::of_status(*status),
-                status: Some(*status),
-                retry_after_ms: None,
-            });
+            note(&mut condition, *took, *status, *nth, *ended_at);
         }
         prop_assert_eq!(condition.health.consecutive_failures, 0);
         prop_assert_eq!(condition.health.state, HealthState::Healthy);

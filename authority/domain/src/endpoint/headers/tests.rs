@@ -11,8 +11,7 @@ fn of(headers: &Value) -> Result<Option<RequestHeaders>> {
 }
 
 fn errors(headers: &Value) -> Vec<String> {
-    let refusal = of(headers).unwrap_err();
-    refusal.members.iter().map(|error| format!("{} {}", error.pointer, error.code)).collect()
+    of(headers).unwrap_err().told()
 }
 
 /// `count` headers whose values have `length` bytes.
@@ -85,59 +84,24 @@ fn what_is_no_header_is_refused_by_its_place() {
 
 #[test]
 fn refused_names_are_refused_in_any_case_with_a_reason() {
-    for name in [
-        "Service-Signature",
-        "service-",
-        "Webhook-Id",
-        "User-Agent",
-        "Accept-Encoding",
-        "traceparent",
-        "TraceState",
-        "Content-Type",
-        "content-length",
-        "Content-Encoding",
-        "Content-Digest",
-        "Host",
-        "Connection",
-        "Keep-Alive",
-        "Proxy-Authorization",
-        "proxy-connection",
-        "TE",
-        "Trailer",
-        "Transfer-Encoding",
-        "Upgrade",
-        "HTTP2-Settings",
-        "Expect",
-        "Forwarded",
-        "X-Forwarded-For",
-        "x-forwarded-",
-        "Via",
-        "If-Match",
-        "If-None-Match",
-        "Range",
-        "X-Real-IP",
-        "Max-Forwards",
-        "Priority",
-        "Alt-Used",
-        "Early-Data",
-        "Upgrade-Insecure-Requests",
-    ] {
+    let names = "Service-Signature service- Webhook-Id User-Agent Accept-Encoding traceparent TraceState Content-Type \
+        content-length Content-Encoding Content-Digest Host Connection Keep-Alive Proxy-Authorization \
+        proxy-connection TE Trailer Transfer-Encoding Upgrade HTTP2-Settings Expect Forwarded \
+        X-Forwarded-For x-forwarded- Via If-Match If-None-Match Range X-Real-IP Max-Forwards Priority \
+        Alt-Used Early-Data Upgrade-Insecure-Requests";
+    for name in names.split(' ') {
         let refusal = of(&json!({ name: "v" })).unwrap_err();
         let [error] = refusal.members.as_slice() else { panic!("{name}") };
-        assert_eq!(
-            (error.pointer.as_str(), error.code),
-            (format!("/headers/{name}").as_str(), MemberCode::InvalidValue)
-        );
-        assert!(
-            error.detail.starts_with("The service sends this") || error.detail.starts_with("This header"),
-            "{name}"
-        );
+        assert_eq!((&error.pointer, error.code), (&format!("/headers/{name}"), MemberCode::InvalidValue));
+        let said = ["The service sends this", "This header"];
+        assert!(said.iter().any(|said| error.detail.starts_with(said)), "{name}");
         assert!(!is_free(&name.to_ascii_lowercase()));
     }
-    for (n, (pattern, _)) in REFUSED.iter().enumerate() {
+    let patterns: Vec<&str> = REFUSED.iter().flat_map(|(_, names)| names.split(' ')).collect();
+    for (n, pattern) in patterns.iter().enumerate() {
         assert_eq!(*pattern, pattern.to_ascii_lowercase());
         let plain = pattern.trim_end_matches('*');
-        let first = REFUSED.iter().position(|(other, _)| other.trim_end_matches('*') == plain);
+        let first = patterns.iter().position(|other| other.trim_end_matches('*') == plain);
         assert_eq!(first, Some(n), "{pattern} is there once");
     }
 }

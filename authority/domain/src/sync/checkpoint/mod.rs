@@ -75,11 +75,7 @@ pub struct Checkpoint {
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
-    schemars(transform = crate::schema::members!(
-        "name": Pattern("^[a-z0-9][a-z0-9._-]{0,63}$"),
-        "position": Between(0, 9_007_199_254_740_991),
-        "lag_events": Between(0, 9_007_199_254_740_991),
-    ))
+    schemars(transform = crate::schema::members!("name": Pattern("^[a-z0-9][a-z0-9._-]{0,63}$")))
 )]
 pub struct SeenCheckpoint {
     /// Identifies the checkpoint.

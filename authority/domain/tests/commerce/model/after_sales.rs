@@ -4,9 +4,9 @@ use authority_domain::event::change::Record;
 use authority_domain::order::flow::OrderEdit;
 use authority_domain::order::fulfillment;
 use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget};
-use authority_domain::parts::{Metadata, Money};
+use authority_domain::parts::Money;
 use authority_domain::refund::flow::{Outcome, RefundBasis};
-use authority_domain::refund::{NewRefund, RefundReason, RefundReport, Requester, RequesterType};
+use authority_domain::refund::{NewRefund, RefundReport, Requester, RequesterType};
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
 use authority_domain::{
@@ -15,6 +15,7 @@ use authority_domain::{
 use serde_json::json;
 
 use super::commands::{Parts, World, at};
+use crate::fixtures::new_shipment;
 
 impl World {
     pub(super) fn edit(&self, order: &Order, note: u8) -> Result<Vec<Change>> {
@@ -57,16 +58,9 @@ impl World {
             line_item_id: order.line_items[place % order.line_items.len()].id.clone(),
             quantity: *quantity,
         };
-        let new = NewShipment {
-            carrier: "dhl".into(),
-            service_level: None,
-            tracking_number: tracking.map(|n| format!("T-{n}")),
-            tracking_url: None,
-            line_items: parts.as_ref().map(|parts| parts.iter().map(line).collect()),
-            shipped_at: None,
-            estimated_delivery_at: None,
-            metadata: Metadata::new(),
-        };
+        let lines = parts.as_ref().map(|parts| parts.iter().map(line).collect());
+        let tracking_number = tracking.map(|n| format!("T-{n}"));
+        let new = NewShipment { tracking_number, ..new_shipment(lines) };
         let id = ShipmentId::generate(self.now, &mut self.dice);
         let parcels = self.ledger.parcels_of(&order.order_number);
         let confirmed_by = self.ledger.confirmed_by(&order.order_number);
@@ -101,15 +95,7 @@ impl World {
         payment: Option<usize>,
     ) -> Result<Vec<Change>> {
         let payment_id = payment.and_then(|place| at(&self.ledger.payments, place)).map(|payment| payment.id);
-        let new = NewRefund {
-            amount,
-            currency: None,
-            payment_id,
-            reason: RefundReason::Other,
-            note: None,
-            line_items: Vec::new(),
-            metadata: Metadata::new(),
-        };
+        let new = NewRefund { amount, payment_id, ..NewRefund::read(&json!({}))? };
         self.begin_refund(self.standing(order), new)
     }
 

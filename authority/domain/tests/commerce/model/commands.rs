@@ -12,7 +12,7 @@ use authority_domain::{
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ledger::Ledger;
 use crate::fixtures::{noon, report};
@@ -33,89 +33,42 @@ pub(super) enum Target {
 /// What somebody asks for. Places are taken modulo what there is, everything else as it is; much of it is refused.
 #[derive(Clone, Debug)]
 pub(super) enum Command {
-    Open {
-        goods: Goods,
-        subscribes: Option<bool>,
-    },
-    Start {
-        target: Target,
-        place: usize,
-        off_by: Money,
-        other_currency: bool,
-    },
-    Report {
-        payment: usize,
-        status: PaymentStatus,
-        authorized: Option<Money>,
-        captured: Option<Money>,
-    },
-    EndCheckout {
-        checkout: usize,
-        how: CheckoutEnd,
-    },
-    CompleteCheckout {
-        checkout: usize,
-    },
-    Ingest {
-        goods: Goods,
-        payments: Vec<(Money, PaymentStatus)>,
-    },
-    Confirm {
-        order: usize,
-    },
-    Cancel {
-        order: usize,
-    },
-    Edit {
-        order: usize,
-        note: u8,
-    },
-    Fulfil {
-        order: usize,
-        target: Option<FulfillmentStatus>,
-        parts: Parts,
-        note: Option<u8>,
-    },
-    Ship {
-        order: usize,
-        parts: Parts,
-        tracking: Option<u8>,
-    },
-    Carry {
-        parcel: usize,
-        status: Option<ShipmentStatus>,
-        tracking: Option<u8>,
-    },
-    AskRefund {
-        order: usize,
-        amount: Option<Money>,
-        payment: Option<usize>,
-    },
-    AskRefundOfPayment {
-        payment: usize,
-        amount: Option<Money>,
-    },
-    ReportRefund {
-        refund: usize,
-        status: RefundStatus,
-    },
-    Subscribe {
-        begins: SubscriptionStatus,
-        price: Money,
-    },
-    ReportSubscription {
+    Open { goods: Goods, subscribes: Option<bool> },
+    Start { target: Target, place: usize, off_by: Money, other_currency: bool },
+    Report { payment: usize, status: PaymentStatus, authorized: Option<Money>, captured: Option<Money> },
+    EndCheckout { checkout: usize, how: CheckoutEnd },
+    CompleteCheckout { checkout: usize },
+    Ingest { goods: Goods, payments: Vec<(Money, PaymentStatus)> },
+    Confirm { order: usize },
+    Cancel { order: usize },
+    Edit { order: usize, note: u8 },
+    Fulfil { order: usize, target: Option<FulfillmentStatus>, parts: Parts, note: Option<u8> },
+    Ship { order: usize, parts: Parts, tracking: Option<u8> },
+    Carry { parcel: usize, status: Option<ShipmentStatus>, tracking: Option<u8> },
+    AskRefund { order: usize, amount: Option<Money>, payment: Option<usize> },
+    AskRefundOfPayment { payment: usize, amount: Option<Money> },
+    ReportRefund { refund: usize, status: RefundStatus },
+    Subscribe { begins: SubscriptionStatus, price: Money },
+    ReportSubscription { subscription: usize, body: Value },
+    Wait { hours: i64 },
+}
+
+impl Command {
+    /// What the platform says of a subscription; what is `None` is left out.
+    pub(super) fn report_subscription(
         subscription: usize,
         status: Option<SubscriptionStatus>,
         renew: bool,
         price: Option<Money>,
         ends: Option<bool>,
-    },
-    Wait {
-        hours: i64,
-    },
-}
+    ) -> Self {
+        let items = price.map(|price| json!([{"name": "Plan", "quantity": 1, "unit_amount": price}]));
+        let mut body =
+            json!({"status": status, "renew": renew, "items": items, "cancel_at_period_end": ends});
+        body.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        Self::ReportSubscription { subscription, body }
+    }
 
-impl Command {
     /// Whether it comes through the merchant API.
     pub(super) fn is_the_merchants(&self) -> bool {
         matches!(self, Self::Fulfil { .. } | Self::Ship { .. } | Self::AskRefund { .. })
@@ -197,12 +150,8 @@ impl World {
             Command::AskRefundOfPayment { payment, amount } => self.ask_refund_of_payment(*payment, *amount),
             Command::ReportRefund { refund, status } => self.report_refund(*refund, *status),
             Command::Subscribe { begins, price } => self.subscribe(*begins, *price),
-            Command::ReportSubscription { subscription, status, renew, price, ends } => {
-                let items = price.map(|price| json!([{"name": "Plan", "quantity": 1, "unit_amount": price}]));
-                let mut body =
-                    json!({"status": status, "renew": renew, "items": items, "cancel_at_period_end": ends});
-                body.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-                self.report_subscription(*subscription, &body)
+            Command::ReportSubscription { subscription, body } => {
+                self.report_subscription(*subscription, body)
             }
             Command::Wait { hours } => {
                 self.now = self.now.plus_ms(hours * 3_600_000);

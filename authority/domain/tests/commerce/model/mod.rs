@@ -18,7 +18,7 @@ mod rows;
 mod sales;
 mod steps;
 mod subscribing;
-mod tables;
+pub(crate) mod tables;
 
 /// An invariant of contract 3.11 or a general rule of contract 3 that does not hold, and what was seen.
 type Violation = (&'static str, String);

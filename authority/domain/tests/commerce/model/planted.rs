@@ -85,36 +85,25 @@ fn editing_what_is_cancelled() -> Sound {
     sound(&[paid(), Command::Cancel { order: 0 }], &Command::Edit { order: 0, note: 1 })
 }
 
+/// The last record of a kind that is told of.
+fn last<T>(changes: &mut [Change], of_kind: fn(&mut Record) -> Option<&mut T>) -> &mut T {
+    changes.iter_mut().rev().find_map(|change| of_kind(&mut change.record)).unwrap()
+}
+
 fn order(changes: &mut [Change]) -> &mut Order {
-    let found = changes.iter_mut().rev().find_map(|change| match &mut change.record {
-        Record::Order(order) => Some(order),
-        _ => None,
-    });
-    found.unwrap()
+    last(changes, |record| if let Record::Order(order) = record { Some(&mut **order) } else { None })
 }
 
 fn payment(changes: &mut [Change]) -> &mut Payment {
-    let found = changes.iter_mut().find_map(|change| match &mut change.record {
-        Record::Payment(payment) => Some(payment),
-        _ => None,
-    });
-    found.unwrap()
+    last(changes, |record| if let Record::Payment(payment) = record { Some(&mut **payment) } else { None })
 }
 
 fn refund(changes: &mut [Change]) -> &mut Refund {
-    let found = changes.iter_mut().find_map(|change| match &mut change.record {
-        Record::Refund(refund) => Some(refund),
-        _ => None,
-    });
-    found.unwrap()
+    last(changes, |record| if let Record::Refund(refund) = record { Some(&mut **refund) } else { None })
 }
 
 fn parcel(changes: &mut [Change]) -> &mut Shipment {
-    let found = changes.iter_mut().find_map(|change| match &mut change.record {
-        Record::Shipment(parcel) => Some(parcel),
-        _ => None,
-    });
-    found.unwrap()
+    last(changes, |record| if let Record::Shipment(parcel) = record { Some(&mut **parcel) } else { None })
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn subscriptions() -> impl Strategy<Value = Command> {
         1 => (begins, 0_i64..4).prop_map(|(begins, price)| Command::Subscribe { begins, price }),
         4 => (place(), prop::option::of(status()), any::<bool>(), prop::option::weighted(0.3, 0_i64..4),
               prop::option::weighted(0.1, any::<bool>())).prop_map(|(subscription, status, renew, price, ends)| {
-            Command::ReportSubscription { subscription, status, renew, price, ends }
+            Command::report_subscription(subscription, status, renew, price, ends)
         }),
     ]
 }

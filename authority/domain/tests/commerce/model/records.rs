@@ -146,7 +146,7 @@ fn quantities(order: &Order, ledger: &Ledger, found: &mut Found) {
 fn derived(order: &Order, ledger: &Ledger, found: &mut Found) {
     let number = &order.order_number;
     let payments = ledger.payments_of(number);
-    let paid = tables::payment_status(order, &payments);
+    let paid = tables::payment_status(order.amounts.total, order.status, &payments);
     found.expect(order.payment_status.as_str() == paid, "I6", || format!("{number} is {paid}"));
     let fulfilled = tables::fulfillment_status(&order.line_items);
     found.expect(order.fulfillment_status.as_str() == fulfilled, "I6", || format!("{number} is {fulfilled}"));

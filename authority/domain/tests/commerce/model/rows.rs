@@ -62,7 +62,7 @@ fn begin(begins: SubscriptionStatus) -> Command {
 }
 
 fn report_subscription(status: Option<SubscriptionStatus>, renew: bool, price: Option<i64>) -> Command {
-    Command::ReportSubscription { subscription: 0, status, renew, price, ends: None }
+    Command::report_subscription(0, status, renew, price, None)
 }
 
 /// What each command tells, after those of `setup`: events joined by a dot, commands by a bar.
