@@ -166,7 +166,8 @@ impl Endpoint {
 
     fn versioned(mut self, now: Timestamp) -> Self {
         self.resource_version += 1;
-        self.updated_at = now;
+        // A clock that was set back takes no record back.
+        self.updated_at = now.max(self.updated_at);
         self
     }
 }

@@ -43,6 +43,12 @@ fn changed(before: &Endpoint, after: &Endpoint) -> Vec<(String, Value)> {
 }
 
 #[test]
+fn a_clock_that_is_set_back_takes_no_endpoint_back() {
+    let after = endpoint().disabled(DisabledReason::Operator, at(-60)).unwrap();
+    assert_eq!((after.resource_version, after.updated_at), (2, at(0)));
+}
+
+#[test]
 fn each_member_changes_alone_and_makes_one_version() {
     let table = [
         (json!({"url": "https://OTHER.example.com:443/x"}), json!({"url": "https://other.example.com/x"})),
