@@ -6,12 +6,8 @@ use authority_domain::{
     AttemptOutcome, DeliveryId, DeliveryStatus, EndpointId, EventId, FailureReason, Tenant,
 };
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
-use crate::sql::transaction::columns::fields;
-use crate::sql::transaction::look_ahead::{ListOrder, Listed};
-use crate::sql::transaction::{Tx, bodies};
+use crate::sql::transaction::look_ahead::Listed;
+use crate::sql::{Query, Result, Row, Shard, Tx, bodies, fields, query};
 use crate::tx::Page;
 
 /// The fields of an event that a replay needs.
@@ -52,17 +48,8 @@ impl Tx {
         // The few deliveries of one event are found by the event and then sorted. In the order of all the endpoint's
         // deliveries they would be looked for one by one.
         let position = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
-        let order = ListOrder::NewestFirst;
-        let listed = Listed {
-            table: "deliveries",
-            joins: "",
-            position,
-            order,
-            after: before,
-            of,
-            owner: Some(tenant),
-            filter: filters,
-        };
+        let listed = Listed::newest_first("deliveries", position, before, of, filters);
+        let listed = Listed { owner: Some(tenant), ..listed };
         let placed = |row: &Row| Ok((0, (row.get("created_sequence")?, delivery(row)?)));
         listed.page(&mut self.conn, COLUMNS, limit, placed).await
     }

@@ -6,13 +6,10 @@ use authority_domain::endpoint::SignatureProfile;
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::{DeliveryId, EndpointId, EventId, MerchantId, RequestId, Timestamp};
 
-use crate::driver::{Query, Row};
 use crate::slots::Want;
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Query, Result, Row, StoreError, Tx, fields};
 use crate::tx::{DeliveryOptions, SealedSecret};
-use crate::{Result, StoreError};
 
 /// What a lease asks for.
 #[derive(Clone, Debug)]

@@ -13,10 +13,7 @@ pub(crate) mod settlements;
 use authority_domain::delivery::Trigger;
 use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::shards::Shard;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, row};
 
 /// A delivery to be made.
 #[derive(Clone, Debug)]

@@ -7,11 +7,7 @@ use authority_domain::order::line_quantities::Marks;
 use authority_domain::{Order, OrderNumber, Payment, Refund, Tenant};
 use serde::de::DeserializeOwned;
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
-use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::sql::{BufferedConnection, Query, Result, Row, Tx, fields, query};
 use crate::tx::{InspectedOrders, InspectedPayments};
 
 impl Tx {

@@ -9,10 +9,7 @@ pub(crate) mod sandbox_clock;
 use authority_domain::list_filter::MerchantFilter;
 use authority_domain::{Merchant, MerchantId};
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::ShardSet;
-use crate::sql::transaction::Tx;
+use crate::sql::{Query, Result, ShardSet, Tx, query};
 use crate::tx::Written;
 
 impl Tx {

@@ -8,10 +8,8 @@ use authority_domain::{
     RecoveryId, ShareId, ShipmentId, SubscriptionId, Tenant,
 };
 
-use crate::Result;
-use crate::driver::{Dialect, Query, Row};
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
+use crate::driver::Dialect;
+use crate::sql::{Across, Query, Result, Row, Tx, bodies};
 
 /// Which of a record's names matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +112,7 @@ impl Tx {
     pub async fn records_named(&mut self, name: &str, limit: i64) -> Result<Vec<FoundRecord>> {
         let mut found = Vec::new();
         for (by, statement) in look_ups(self.conn.dialect()) {
-            let rows = Query::across(Across::Operator, &statement)
+            let rows = Query::across(Across::OPERATOR, &statement)
                 .bind(name)
                 .bind(limit)
                 .read::<Row>(&mut self.conn)
@@ -138,13 +136,7 @@ impl Tx {
             NamedRecord::Subscription(id) => ("subscriptions", id.as_str()),
             NamedRecord::Shipment(id) => ("shipments", id.as_str()),
         };
-        let mut query = Query::new("SELECT merchant_id, livemode, body FROM ");
-        query
-            .push(table)
-            .push(" WHERE ")
-            .push_shards("", self.conn.shards())
-            .push(" AND id = ")
-            .push_bind(id);
+        let query = bodies::by_id(&self.conn, format!("SELECT merchant_id, livemode, body FROM {table}"), id);
         query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.get("body")?))).await
     }
 
@@ -181,8 +173,7 @@ impl Tx {
 
     /// Whether an alert is open.
     pub async fn alert_status(&mut self, id: &AlertId) -> Result<Option<AlertStatus>> {
-        let mut query = Query::new("SELECT closed_at FROM alerts WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let query = bodies::by_id(&self.conn, "SELECT closed_at FROM alerts", id.as_str());
         let status = |row: &Row| {
             let closed_at = row.optional_time("closed_at")?;
             Ok(if closed_at.is_none() { AlertStatus::Open } else { AlertStatus::Closed })
@@ -192,17 +183,13 @@ impl Tx {
 
     /// The delivery that an attempt belongs to.
     pub async fn delivery_of_attempt(&mut self, id: &AttemptId) -> Result<Option<DeliveryId>> {
-        let mut query = Query::new("SELECT delivery_id FROM attempts WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let found: Option<String> = query.read_optional(&mut self.conn).await?;
-        Ok(found.map(DeliveryId::from_store))
+        let query = bodies::by_id(&self.conn, "SELECT delivery_id FROM attempts", id.as_str());
+        Ok(query.read_optional(&mut self.conn).await?)
     }
 
     /// The endpoint that a recovery is for.
     pub async fn endpoint_of_recovery(&mut self, id: &RecoveryId) -> Result<Option<EndpointId>> {
-        let mut query = Query::new("SELECT endpoint_id FROM endpoint_recoveries WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let found: Option<String> = query.read_optional(&mut self.conn).await?;
-        Ok(found.map(EndpointId::from_store))
+        let query = bodies::by_id(&self.conn, "SELECT endpoint_id FROM endpoint_recoveries", id.as_str());
+        Ok(query.read_optional(&mut self.conn).await?)
     }
 }

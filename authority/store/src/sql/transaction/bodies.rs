@@ -1,11 +1,13 @@
 //! Reading records by their stored text: the query shapes that the records of merchants share.
 
+use std::borrow::Cow;
+
 use authority_domain::{Tenant, Timestamp};
 use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::driver::{FromRow, Query, Row, query};
-use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::look_ahead::Listed;
 use crate::sql::transaction::page_rows::placed_text;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{MadeUnderKey, Page};
@@ -40,6 +42,17 @@ async fn found<'q, T: FromRow>(
     Ok(statement.bind_tenant(tenant).bind(key).read_optional(conn).await?)
 }
 
+/// The statement that begins with `select` and finds the row with this id, in the shards that the transaction holds.
+pub(crate) fn by_id<'q>(
+    conn: &BufferedConnection,
+    select: impl Into<Cow<'static, str>>,
+    id: &'q str,
+) -> Query<'q> {
+    let mut query = query(select);
+    query.push(" WHERE ").push_shards("", conn.shards()).push(" AND id = ").push_bind(id);
+    query
+}
+
 /// Narrows a page by the time of creation: from inclusive, to exclusive (contract 4.5).
 pub(crate) fn push_created(query: &mut Query<'_>, from: Option<Timestamp>, to: Option<Timestamp>) {
     query.push_some(" AND created_at >= ", from.map(Timestamp::as_ms));
@@ -60,8 +73,7 @@ pub(crate) async fn page(
         query.push_tenant("", tenant);
         narrow(query);
     };
-    let (position, order) = ("created_sequence", ListOrder::NewestFirst);
-    let listed = Listed { table, joins: "", position, order, after: before, of, owner: None, filter };
+    let listed = Listed::newest_first(table, "created_sequence", before, of, filter);
     listed.page(conn, "created_sequence, body", limit, placed_text).await
 }
 

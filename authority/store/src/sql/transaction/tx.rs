@@ -74,9 +74,7 @@ impl Tx {
         let effects = std::mem::take(&mut self.job).effects;
         Ok((self.conn.end_job(ran).await?, effects))
     }
-}
 
-impl Tx {
     /// The dispatch handle of this instance; `None` without a dispatcher, and for a job that only reads.
     pub fn dispatch(&self) -> Option<Arc<DispatchHandle>> {
         self.job.dispatch.clone()
@@ -112,9 +110,7 @@ impl Tx {
     pub(crate) fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)> {
         self.job.unasked.take()
     }
-}
 
-impl Tx {
     /// Whether the transaction holds the turn of this merchant. A job that only reads needs no turns and holds all.
     pub fn holds(&self, merchant: &MerchantId) -> bool {
         self.conn.held().contains(ShardSet::of(merchant))
@@ -135,9 +131,7 @@ impl Tx {
     pub(crate) fn missing_turns(&self) -> Option<ShardSet> {
         (!self.job.missing.is_empty()).then_some(self.job.missing)
     }
-}
 
-impl Tx {
     /// Notes the key to be kept with a record that is not written yet.
     pub(crate) fn keep_key(&mut self, record: &str, key: &str, fingerprint: &[u8; 32]) {
         self.job.kept_key = Some((record.to_owned(), (key.to_owned(), *fingerprint)));

@@ -235,6 +235,17 @@ impl Query<'_> {
         conn.raw.execute(self).await
     }
 
+    /// Writes any number of rows.
+    pub(crate) async fn put(self, conn: &mut BufferedConnection) -> Result<()> {
+        self.write(conn).await?;
+        Ok(())
+    }
+
+    /// Writes; returns whether it touched a row.
+    pub(crate) async fn changes(self, conn: &mut BufferedConnection) -> Result<bool> {
+        Ok(self.write(conn).await? > 0)
+    }
+
     /// Writes rows of which the cache holds nothing, so that it stays.
     pub(crate) async fn write_beside_cache(self, conn: &mut BufferedConnection) -> Result<u64, Error> {
         conn.settle().await?;
