@@ -7,11 +7,10 @@ use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::Written;
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, done, noon, read};
 
 pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) {
     let shop = Shop::open(database).await;
-    let store = &shop.store;
     let key = Author::Operator(KeyId::generate(noon(), &mut dice()));
     let entry = |minute: i64, author: &Author, resource: Option<&str>| AuditEntry {
         id: AuditId::generate(at(60 * minute), &mut dice()),
@@ -33,11 +32,11 @@ pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) 
         entry(3, &Author::CommandLine, Some("mer_2")),
     ];
     for entry in &entries {
-        ask!(store.write, [entry], |tx| tx.audit_insert(&entry)).unwrap();
+        done!(shop, [entry], |tx| tx.audit_insert(&entry));
     }
     let page = async |filter: AuditFilter, before: Option<&AuditEntry>, limit: i64| {
         let before = before.map(|entry| entry.id.to_string());
-        ask!(store.read, |tx| tx.audit_page(&filter, before.as_deref(), limit)).unwrap()
+        read!(shop, |tx| tx.audit_page(&filter, before.as_deref(), limit))
     };
     let [first, second, third, fourth] = entries;
     let all = AuditFilter::default();

@@ -18,7 +18,7 @@ use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, alert, ask, at, dice, merchant, noon};
+use super::{Database, Shop, alert, ask, at, dice, done, merchant, noon, read};
 
 async fn due_checkouts(
     store: &Store,
@@ -135,7 +135,7 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
     take_in(&Shop::new(&shop.store, "other").await, "B", noon()).await;
     let confirmed = take_in(&shop, "E", noon()).await;
     let store = &shop.store;
-    let order = ask!(store.read, [shop, confirmed], |tx| tx.order_get(&shop.tenant, &confirmed.number));
+    let order = ask!(shop.store.read, [shop, confirmed], |tx| tx.order_get(&shop.tenant, &confirmed.number));
     shop.commit(order::flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
     shop.sell().await;
 
@@ -157,13 +157,10 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
 pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dyn Database) {
     let shop = Shop::open(database).await;
     let other = Shop::new(&shop.store, "other").await;
-    let clock = async |shop: &Shop| {
-        ask!(shop.store.read, [shop], |tx| tx.sandbox_clock(&shop.tenant.merchant_id)).unwrap()
-    };
+    let clock = async |shop: &Shop| read!(shop, |tx| tx.sandbox_clock(&shop.tenant.merchant_id));
     let advance = async |shop: &Shop, at: Timestamp, seconds: i64| {
         let advance = ClockAdvance { at, seconds };
-        ask!(shop.store.write, [shop], |tx| tx.sandbox_clock_advance(&shop.tenant.merchant_id, advance))
-            .unwrap();
+        done!(shop, |tx| tx.sandbox_clock_advance(&shop.tenant.merchant_id, advance));
     };
     assert_eq!((clock(&shop).await.total_seconds(), clock(&shop).await.last()), (0, None));
     for (second, by) in [(60, 7), (0, 5), (60, 1)] {
@@ -190,9 +187,7 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Datab
     let created = payment::flow::start(&checkout, false, new, noon()).unwrap();
     let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
     shop.commit(vec![opened, created]).await.unwrap();
-    let open = async || {
-        ask!(shop.store.read, [shop, checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id)).unwrap()
-    };
+    let open = async || read!(shop, [checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id));
     assert_eq!(open().await.as_ref(), Some(&*payment));
     let failed = super::fixtures::reported(&payment, PaymentStatus::Failed);
     let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
@@ -206,13 +201,12 @@ pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) 
     let store = &shop.store;
     let raise = async |owner: Option<Tenant>, subject: &str, s: i64| {
         let alert = alert(AlertCode::ReportRefused, subject, s);
-        ask!(store.write, |tx| tx.alert_raise(owner.as_ref(), &alert, at(s))).unwrap();
+        done!(shop, |tx| tx.alert_raise(owner.as_ref(), &alert, at(s)));
     };
-    let open = async |owner: Option<Tenant>| -> Vec<Alert> {
-        ask!(store.read, |tx| tx.alerts_open(owner.as_ref(), 9)).unwrap()
-    };
+    let open =
+        async |owner: Option<Tenant>| -> Vec<Alert> { read!(shop, |tx| tx.alerts_open(owner.as_ref(), 9)) };
     let close = async |owner: Option<Tenant>, id: &AlertId| -> Option<Alert> {
-        ask!(store.write, [id], |tx| tx.alert_close_by_id(owner.as_ref(), &id, at(99))).unwrap()
+        done!(shop, [id], |tx| tx.alert_close_by_id(owner.as_ref(), &id, at(99)))
     };
     let tenant = Some(shop.tenant.clone());
     raise(None, "pay_1", 1).await;

@@ -1,6 +1,6 @@
 //! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
 
-use authority_domain::{EndpointId, ErrorCode, EventId, Refusal, Tenant};
+use authority_domain::{EndpointId, ErrorCode, EventId, Refusal};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 
 use super::dispatcher::{FRESH, claimed};
 use super::shop::cause;
-use super::{Counter, Database, Shop, ask, at, hold, moment, noon, sequence, settlement, submit};
+use super::{Counter, Database, Shop, ask, at, done, hold, moment, noon, sequence, settlement, submit};
 
 /// A shop whose stream has begun, without any endpoint.
 async fn begun(database: &dyn Database) -> Shop {
@@ -36,13 +36,13 @@ pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn
     assert_eq!(given.len(), 1);
     assert_eq!((given[0].token.as_str(), given[0].until), (FRESH, at(60)));
     let row = format!(
-        "SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = '{FRESH}' AND lease_until = {} \
+        "deliveries WHERE id = '{}' AND lease_token = '{FRESH}' AND lease_until = {} \
              AND status = 'pending' AND attempt_count = 0 AND next_attempt_at = {}",
         committed.deliveries[0].id,
         at(60).as_ms(),
         noon().as_ms()
     );
-    assert_eq!(database.number(&row).await, 1);
+    assert_eq!(database.count(&row).await, 1);
     assert!(shop.lease("other", at(60), 9, 9).await.is_empty(), "it is nobody else's");
     // What whoever takes it after its lease reads, word for word.
     let read = shop.lease("later", at(60).plus_ms(1), 9, 9).await;
@@ -60,8 +60,7 @@ pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
         (&probed, format!("held_until = {}, hold_step = 1", noon().as_ms())),
         (&failing, "health_state = 'failing'".to_owned()),
     ] {
-        let sql = format!("UPDATE webhook_endpoints SET {sql} WHERE id = '{id}'");
-        assert_eq!(database.execute(&sql).await.unwrap(), 1);
+        database.set_endpoint(id, &sql).await;
     }
     let counter = Counter::registered(&shop.store, 99, 2);
     let taken = |given: &[HandedOff]| -> Vec<usize> {
@@ -121,18 +120,14 @@ pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
     // A retry that is not due yet is no backlog; one that is due is.
     let retry = |nth: usize| settlement(&taken[nth], "a", SettledAs::Retry { at: at(9), put_off: false });
     assert_eq!(shop.settle(vec![retry(0)]).await, 1);
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(8)).await.unwrap();
+    shop.open_checkout_at(at(8)).await;
     assert_eq!(counter.sequences(), [5]);
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(9)).await.unwrap();
+    shop.open_checkout_at(at(9)).await;
     assert_eq!(counter.sequences(), Vec::<i64>::new());
     // To nobody, and to one that is held back: nobody needs to come.
-    let hold = format!(
-        "UPDATE webhook_endpoints SET held_until = {}, hold_step = 1 WHERE id = '{endpoint}'",
-        at(99).as_ms()
-    );
-    database.execute(&hold).await.unwrap();
+    database.set_endpoint(&endpoint, &format!("held_until = {}, hold_step = 1", at(99).as_ms())).await;
     while counter.slots.wanted().now_or_never().is_some() {}
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(9)).await.unwrap();
+    shop.open_checkout_at(at(9)).await;
     assert_eq!(counter.sequences(), Vec::<i64>::new());
     assert!(counter.slots.wanted().now_or_never().is_none(), "the poll finds it when the hold is over");
 }
@@ -178,7 +173,7 @@ pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) 
 
 pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Database) {
     let shop = Shop::open(database).await;
-    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+    let platform = shop.platform();
     let sink = platform.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     let endpoints = |given: Vec<HandedOff>| -> Vec<EndpointId> {
@@ -204,7 +199,7 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Dat
 
 async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
     let again = [shop.replay_of(&event_id, 1, endpoint, noon())];
-    ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &again, noon())).unwrap();
+    done!(shop, |tx| tx.deliveries_insert(&shop.tenant, &again, noon()));
 }
 
 fn has_dispatch(tx: &mut Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
@@ -268,5 +263,5 @@ pub(crate) async fn a_writer_that_panics_is_known_by_its_name(database: &dyn Dat
     // The commit holds; whoever waits for its answer learns that nobody gives one.
     assert_eq!(committed.code, ErrorCode::ServiceUnavailable);
     assert_eq!(shop.store.supervisor().panicked().await, "writer");
-    assert_eq!(database.number("SELECT COUNT(*) FROM events WHERE sequence = 3").await, 1);
+    assert_eq!(database.count("events WHERE sequence = 3").await, 1);
 }

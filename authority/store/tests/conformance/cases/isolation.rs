@@ -8,7 +8,7 @@ use authority_store::tx::{KeyScope, SequenceRange};
 
 use super::fixtures::kept_answer;
 use super::shop::Sale;
-use super::{Database, Shop, ask, noon};
+use super::{Database, Shop, ask, done, noon, read};
 
 /// Everything a tenant can have, and who may not see it.
 async fn stocked(database: &dyn Database) -> (Shop, Sale, [Shop; 2]) {
@@ -33,7 +33,7 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
     let committed = shop.commit_under(changes, shipment.id.as_str(), "k-1", [7; 32]).await.unwrap();
     let (events, deliveries) = (committed.events, committed.deliveries);
     let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), "k-1", "{}");
-    ask!(shop.store.write, |tx| tx.idempotency_insert(&record)).unwrap();
+    done!(shop, |tx| tx.idempotency_insert(&record));
 
     let [other, test] = strangers;
     for (reader, sees) in [(&shop, true), (&other, false), (&test, false)] {
@@ -84,12 +84,12 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
             assert_eq!(seen, sees, "{read} as {:?}", reader.tenant);
         }
     }
-    let operator = ask!(shop.store.read, |tx| tx.idempotency_get(&KeyScope::Operator, "k-1", noon()));
-    assert!(operator.unwrap().is_none(), "the operator's keys are another room");
+    let operator = read!(shop, |tx| tx.idempotency_get(&KeyScope::Operator, "k-1", noon()));
+    assert!(operator.is_none(), "the operator's keys are another room");
 }
 
 async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
-    ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 1)).unwrap().remove(0).1.id
+    read!(shop, |tx| tx.endpoints_page(&shop.tenant, &[], None, 1)).remove(0).1.id
 }
 
 /// Sequence numbers that nothing else has.
@@ -141,6 +141,6 @@ pub(crate) async fn numbers_are_each_tenants_own(database: &dyn Database) {
     let (again, test) = (other.sell().await, shop.in_test_mode().sell().await);
     assert_eq!(again.order.order_number.as_str(), "ORD-100003");
     assert_eq!(test.order.order_number.as_str(), "ORD-100002");
-    let named = "SELECT COUNT(*) FROM orders WHERE order_number = 'ORD-100002'";
-    assert_eq!(database.number(named).await, 2);
+    let named = "orders WHERE order_number = 'ORD-100002'";
+    assert_eq!(database.count(named).await, 2);
 }

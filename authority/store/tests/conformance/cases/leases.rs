@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use authority_domain::Timestamp;
-use authority_store::commit::Audience;
 use authority_store::tx::SettledAs;
 
 use super::shop::cause;
-use super::{Database, Shop, ask, at, noon, settlement};
+use super::{Database, Shop, at, done, noon, settlement};
 
 /// Commits one event at `now`; every subscribed endpoint gets a delivery that is due then.
 async fn event(shop: &Shop, now: Timestamp) {
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, now).await.unwrap();
+    shop.open_checkout_at(now).await;
 }
 
 /// The sequences of the events that were leased, in the order they came.
@@ -64,8 +63,7 @@ pub(crate) async fn a_disabled_endpoint_is_left_out(database: &dyn Database) {
     let enabled = shop.endpoint(&["*"]).await;
     event(&shop, noon()).await;
     let switch = async |status: &str| {
-        let sql = format!("UPDATE webhook_endpoints SET status = '{status}' WHERE id = '{disabled}'");
-        database.execute(&sql).await.unwrap();
+        database.set_endpoint(&disabled, &format!("status = '{status}'")).await;
     };
     switch("disabled").await;
     let taken = shop.lease("a", noon(), 9, 9).await;
@@ -148,11 +146,11 @@ pub(crate) async fn an_expired_lease_is_anothers(database: &dyn Database) {
     assert_eq!((first[0].id.clone(), second[0].attempt_count), (second[0].id.clone(), 0));
     // The first holder comes back too late: nothing of it is written.
     assert_eq!(shop.settle(vec![settlement(&first[0], "first", SettledAs::Succeeded)]).await, 0);
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 0);
+    assert_eq!(database.count("attempts").await, 0);
     let pending = "SELECT COUNT(*) FROM deliveries WHERE status = 'pending' AND lease_token = 'second'";
     assert_eq!(database.number(pending).await, 1);
     assert_eq!(shop.settle(vec![settlement(&second[0], "second", SettledAs::Succeeded)]).await, 1);
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 1);
+    assert_eq!(database.count("attempts").await, 1);
     assert!(shop.lease("later", at(999), 9, 9).await.is_empty(), "what has ended is not leased");
 }
 
@@ -162,10 +160,9 @@ pub(crate) async fn leases_that_are_taken_back_can_be_taken_at_once(database: &d
     for _ in 0..4 {
         event(&shop, noon()).await;
     }
-    let store = &shop.store;
     assert_eq!(leased(&shop, "a", noon(), 2, 9).await, [1, 2]);
     assert_eq!(leased(&shop, "b", noon(), 2, 9).await, [3, 4]);
-    assert_eq!(ask!(store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 4);
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release_all()), 4);
     assert_eq!(leased(&shop, "c", noon(), 9, 9).await, [1, 2, 3, 4]);
 }
 

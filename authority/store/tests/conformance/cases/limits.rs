@@ -1,37 +1,33 @@
 //! Limits of merchants, holds of endpoints and the instances that share a database: contract 18.4-6, 18.4-9.
 
+use authority_domain::EndpointId;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::merchant::MerchantChange;
 use authority_domain::merchant::limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
-use authority_domain::{Endpoint, EndpointId, Tenant};
 
-use super::{Database, Shop, ask, at, noon};
+use super::endpoints::endpoint_of;
+use super::{Database, Shop, ask, at, done, noon, read};
 
 /// What may be in flight to each endpoint, as SQL says it (migration 0017).
 const IN_FLIGHT: &str = "SELECT COALESCE(CASE WHEN e.max_in_flight < m.max_in_flight THEN e.max_in_flight \
     ELSE m.max_in_flight END, e.max_in_flight, 128) FROM webhook_endpoints e \
     LEFT JOIN merchants m ON m.id = e.merchant_id WHERE e.id =";
 
-async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
-    ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap()
-}
-
 /// Sets the limits of the shop's merchant.
 async fn allow(shop: &Shop, limits: Limits) {
-    let store = &shop.store;
-    let found = ask!(store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
+    let found = read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id));
     let change = MerchantChange { limits: Some(limits), ..MerchantChange::default() };
-    let merchant = found.unwrap().unwrap().change(change, at(1)).unwrap();
-    ask!(store.write, |tx| tx.merchant_update(&merchant)).unwrap();
-    let found = ask!(shop.store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
-    assert_eq!(found.unwrap().unwrap().limits, limits);
+    let merchant = found.unwrap().change(change, at(1)).unwrap();
+    done!(shop, |tx| tx.merchant_update(&merchant));
+    let found = read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id));
+    assert_eq!(found.unwrap().limits, limits);
 }
 
 async fn set(shop: &Shop, id: &EndpointId, own: Option<i64>) {
     let mut endpoint = endpoint_of(shop, id).await;
     endpoint.max_in_flight.own = own;
     endpoint.resource_version += 1;
-    ask!(shop.store.write, [shop], |tx| tx.endpoint_update(&shop.tenant, &endpoint)).unwrap();
+    done!(shop, |tx| tx.endpoint_update(&shop.tenant, &endpoint));
 }
 
 pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &dyn Database) {
@@ -54,7 +50,7 @@ pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &
         assert_eq!(Some(database.number(stored).await), share);
     }
     // The platform's endpoint has no merchant.
-    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+    let platform = shop.platform();
     let sink = platform.endpoint(&["*"]).await;
     assert_eq!(database.number(&format!("{IN_FLIGHT} '{sink}'")).await, 128);
     set(&platform, &sink, Some(200)).await;

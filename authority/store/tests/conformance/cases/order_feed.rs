@@ -10,13 +10,13 @@ use authority_domain::{OrderNumber, Refusal};
 use authority_store::commit::Audience;
 use rand::RngExt;
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, noon, read};
 
 const WRITERS: usize = 6;
 const CHANGES: usize = 60;
 
 async fn page(shop: &Shop, after: i64, limit: i64) -> Vec<StoredChange> {
-    ask!(shop.store.read, [shop], |tx| tx.orders_changed(&shop.tenant, after, limit)).unwrap()
+    read!(shop, |tx| tx.orders_changed(&shop.tenant, after, limit))
 }
 
 /// Gives the order another version, in a job that may refuse when its event already has its place.

@@ -5,7 +5,7 @@ use authority_domain::{PortalSessionId, Scope};
 use authority_store::tx::FoundPortalSession;
 use authority_store::{Store, StoreError};
 
-use super::{Database, Shop, ask, at, dice, operator_key};
+use super::{Database, Shop, ask, at, dice, done, operator_key};
 
 async fn found(store: &Store, hash: [u8; 32]) -> Option<FoundPortalSession> {
     ask!(store.read, |tx| tx.portal_session(&hash)).unwrap()
@@ -66,12 +66,12 @@ pub(crate) async fn a_portal_session_goes_with_its_time_and_tells_of_its_key(dat
     let shop = Shop::open(database).await;
     let store = &shop.store;
     let [short, long] = two_links(&shop).await;
-    assert!(ask!(store.write, [short], |tx| tx.operator_key_revoke(&short.key_id, at(30))).unwrap());
+    assert!(done!(shop, [short], |tx| tx.operator_key_revoke(&short.key_id, at(30))));
     assert_eq!(found(store, short.hash).await.unwrap().key_revoked_at, Some(at(30)));
     for (s, removed) in [(60, 0), (61, 1), (61, 0)] {
-        assert_eq!(ask!(store.write, |tx| tx.portal_sessions_purge(at(s), 9)).unwrap(), removed, "{s}");
+        assert_eq!(done!(shop, |tx| tx.portal_sessions_purge(at(s), 9)), removed, "{s}");
     }
     assert_eq!(found(store, short.hash).await, None);
-    ask!(store.write, [long], |tx| tx.portal_session_end(&long.id)).unwrap();
+    done!(shop, [long], |tx| tx.portal_session_end(&long.id));
     assert_eq!(found(store, long.hash).await, None);
 }

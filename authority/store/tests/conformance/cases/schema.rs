@@ -2,7 +2,7 @@
 
 use authority_store::{Inspection, Store, StoreError};
 
-use super::{Database, Shop, ask, noon};
+use super::{Database, Shop, done, noon, read};
 
 pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
     let store = database.open().await.unwrap();
@@ -49,7 +49,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     }
     newer("9001_expand_one").await;
     newer("9002_expand_another").await;
-    let fits = async || ask!(shop.store.read, |tx| tx.schema_fits()).unwrap();
+    let fits = async || read!(shop, |tx| tx.schema_fits());
     assert!(fits().await);
     shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
@@ -64,7 +64,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     assert_eq!(shop.open_checkout().await.events[0].sequence, 2);
 
     newer("9003_contract_one").await;
-    assert!(!ask!(shop.store.read, |tx| tx.schema_fits()).unwrap());
+    assert!(!read!(shop, |tx| tx.schema_fits()));
     shop.store.close().await;
     drop(shop);
     for refused in [database.open().await.map(drop), Store::migrate(&database.url()).await] {
@@ -85,16 +85,14 @@ pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let shop = Shop { store, tenant, context };
     assert_eq!(shop.events().await, events);
-    let store = &shop.store;
-    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
-    assert_eq!(order.unwrap(), Some(sale.order));
-    let merchant = ask!(store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
-    assert_eq!(merchant.unwrap().unwrap().slug, "acme");
-    let (owner, secret) = ask!(store.read, |tx| tx.secret_sample()).unwrap().unwrap();
+    let order = read!(shop, [sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
+    assert_eq!(order, Some(sale.order));
+    assert_eq!(read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id)).unwrap().slug, "acme");
+    let (owner, secret) = read!(shop, |tx| tx.secret_sample()).unwrap();
     assert_eq!((owner, secret.version, secret.sealed), (endpoint, 1, vec![1, 2, 3]));
     // Leases are there too, until the process that is alone with the database takes them back.
     assert_eq!(shop.lease("b", noon(), 9, 9).await.len(), 4);
-    assert_eq!(ask!(store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 6);
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release_all()), 6);
     assert_eq!(shop.lease("c", noon(), 9, 9).await.len(), 6);
     // The stream goes on where it was.
     let next = i64::try_from(events.len()).unwrap() + 1;

@@ -11,7 +11,7 @@ use authority_domain::subscription::{
 };
 use serde_json::{Value, json};
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, noon, read};
 
 fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     let mut body = json!({
@@ -36,7 +36,7 @@ async fn found(
     shop: &Shop,
     ongoing: &AnchoredSubscription,
 ) -> Option<(authority_domain::tenant::Tenant, AnchoredSubscription)> {
-    ask!(shop.store.read, [ongoing], |tx| tx.subscription_find(&ongoing.record.id)).unwrap()
+    read!(shop, [ongoing], |tx| tx.subscription_find(&ongoing.record.id))
 }
 
 pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database) {
@@ -50,11 +50,10 @@ pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database
         assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), next.clone())));
         // What was read before is no basis any more.
         shop.commit(vec![next.told()]).await.unwrap_err();
-        let store = &shop.store;
-        let body = ask!(store.read, [shop, made], |tx| tx.subscription_body(&shop.tenant, &made.record.id));
-        let got = ask!(store.read, [shop, made], |tx| tx.subscription_get(&shop.tenant, &made.record.id));
-        assert_eq!(got.unwrap().as_ref(), Some(&next.record));
-        assert_eq!(body.unwrap(), Some((serde_json::to_string(&next.record).unwrap(), 2)));
+        let body = read!(shop, [made], |tx| tx.subscription_body(&shop.tenant, &made.record.id));
+        let got = read!(shop, [made], |tx| tx.subscription_get(&shop.tenant, &made.record.id));
+        assert_eq!(got.as_ref(), Some(&next.record));
+        assert_eq!(body, Some((serde_json::to_string(&next.record).unwrap(), 2)));
     }
     let nobody = opened(true, "c-1", json!({}));
     assert_eq!(found(&shop, &nobody).await, None);
@@ -67,16 +66,16 @@ pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) 
     shop.commit(vec![made.told()]).await.unwrap();
     let next = reported(&made, &json!({"status": "past_due"}));
     for stranger in &strangers {
-        let store = &shop.store;
-        let body =
-            ask!(store.read, [stranger, made], |tx| tx.subscription_body(&stranger.tenant, &made.record.id));
+        let body = ask!(shop.store.read, [stranger, made], |tx| tx
+            .subscription_body(&stranger.tenant, &made.record.id));
         assert_eq!(body.unwrap(), None);
-        let got =
-            ask!(store.read, [stranger, made], |tx| tx.subscription_get(&stranger.tenant, &made.record.id));
+        let got = ask!(shop.store.read, [stranger, made], |tx| tx
+            .subscription_get(&stranger.tenant, &made.record.id));
         assert_eq!(got.unwrap(), None);
         let none = SubscriptionFilter::default();
-        let page =
-            ask!(store.read, [stranger], |tx| { tx.subscriptions_page(&stranger.tenant, &none, None, 9) });
+        let page = ask!(shop.store.read, [stranger], |tx| {
+            tx.subscriptions_page(&stranger.tenant, &none, None, 9)
+        });
         assert_eq!(page.unwrap().rows, []);
         let mut theirs = next.clone();
         theirs.record.livemode = stranger.tenant.livemode;
