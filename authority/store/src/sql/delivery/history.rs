@@ -25,6 +25,10 @@ const COLUMNS: &str = "id, livemode, event_id, event_type, endpoint_id, triggere
      next_attempt_at, last_outcome, last_response_status, failure_reason, succeeded_at, failed_at, created_at, \
      updated_at, created_sequence";
 
+/// What [`attempt`] reads.
+pub(crate) const ATTEMPTS: &str = "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, \
+     response_status, response_excerpt, retry_at FROM attempts WHERE ";
+
 impl Tx {
     /// Up to `limit` deliveries to an endpoint before `before` (newest first).
     pub async fn deliveries_page(

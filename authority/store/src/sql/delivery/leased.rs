@@ -36,6 +36,25 @@ pub struct Lease {
     pub among: Option<Vec<EndpointId>>,
 }
 
+impl Lease {
+    /// A lease under this token that sets no limits.
+    #[must_use]
+    pub fn unlimited(token: String, now: Timestamp, until: Timestamp) -> Self {
+        Self {
+            token,
+            now,
+            until,
+            limit: i64::MAX,
+            max_in_flight: i64::MAX,
+            wants: BTreeMap::new(),
+            each: i64::MAX,
+            per_merchant: i64::MAX,
+            merchants: BTreeMap::new(),
+            among: None,
+        }
+    }
+}
+
 /// The part of a token that is the same in all leases of an instance.
 #[must_use]
 pub fn instance_of(token: &str) -> &str {

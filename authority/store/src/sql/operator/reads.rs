@@ -6,7 +6,7 @@ use authority_domain::list_filter::EventFilter;
 use authority_domain::{DeliveryId, Endpoint, EndpointId, EventId, MerchantId, Tenant, Timestamp};
 
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
-use crate::sql::delivery::history::{attempt, delivery};
+use crate::sql::delivery::history::{ATTEMPTS, attempt, delivery};
 use crate::sql::endpoint::rows;
 use crate::sql::endpoint::rows::endpoint;
 use crate::sql::event::push_event_filter;
@@ -127,10 +127,7 @@ impl Tx {
 
     /// Its attempts, the first one first.
     pub async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>> {
-        let mut query = Query::new(
-            "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
-                 response_excerpt, retry_at FROM attempts WHERE ",
-        );
+        let mut query = Query::new(ATTEMPTS);
         query.push_shards("", self.conn.shards()).push(" AND delivery_id = ").push_bind(id.as_str());
         query.push(" ORDER BY number");
         query.read_as(&mut self.conn, attempt).await

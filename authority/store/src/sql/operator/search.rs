@@ -69,42 +69,45 @@ const ID_BY_SORTING: &str = "id || ''";
 
 /// What each kind of name is looked up in: owner, id and order of what has it.
 fn look_ups(dialect: &Dialect) -> [(MatchedName, String); 6] {
-    let in_table = |columns: &str, condition: &str, order: &str| {
-        format!(
-            "SELECT merchant_id, livemode, {columns} WHERE {condition} = $1 ORDER BY {order} DESC LIMIT $2"
-        )
-    };
-    let order = "order_number AS id, order_number";
     [
         (
             MatchedName::OrderNumber,
-            in_table(&format!("{order} FROM orders"), "order_number", "created_sequence"),
+            "order_number AS id, order_number FROM orders",
+            "order_number",
+            "created_sequence",
         ),
         (
             MatchedName::ExternalReference,
-            in_table(&format!("{order} FROM external_references"), "id", "order_number"),
+            "order_number AS id, order_number FROM external_references",
+            "id",
+            "order_number",
         ),
         (
             MatchedName::CustomerReference,
-            in_table(&format!("{order} FROM orders"), "customer_reference", "created_at"),
+            "order_number AS id, order_number FROM orders",
+            "customer_reference",
+            "created_at",
         ),
         (
             MatchedName::CustomerReference,
-            in_table(
-                "id, CAST(NULL AS TEXT) AS order_number FROM subscriptions",
-                "customer_reference",
-                "created_at",
-            ),
+            "id, CAST(NULL AS TEXT) AS order_number FROM subscriptions",
+            "customer_reference",
+            "created_at",
         ),
-        (
-            MatchedName::TrackingNumber,
-            in_table("id, order_number FROM shipments", "tracking_number", ID_BY_SORTING),
-        ),
+        (MatchedName::TrackingNumber, "id, order_number FROM shipments", "tracking_number", ID_BY_SORTING),
         (
             MatchedName::ProcessorReference,
-            in_table("id, order_number FROM payments", dialect.processor_reference, ID_BY_SORTING),
+            "id, order_number FROM payments",
+            dialect.processor_reference,
+            ID_BY_SORTING,
         ),
     ]
+    .map(|(by, columns, name, order)| {
+        let select = format!(
+            "SELECT merchant_id, livemode, {columns} WHERE {name} = $1 ORDER BY {order} DESC LIMIT $2"
+        );
+        (by, select)
+    })
 }
 
 impl Tx {

@@ -4,7 +4,7 @@
 use authority_domain::delivery::Attempt;
 use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
 
-use crate::sql::delivery::history::attempt;
+use crate::sql::delivery::history::{ATTEMPTS, attempt};
 use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
 use crate::sql::transaction::page_rows::placed_texts;
@@ -91,10 +91,7 @@ impl Tx {
             return Ok(Vec::new());
         }
         let deliveries: Vec<String> = deliveries.iter().map(DeliveryId::to_string).collect();
-        let mut query = Query::new(
-            "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
-                 response_excerpt, retry_at FROM attempts WHERE ",
-        );
+        let mut query = Query::new(ATTEMPTS);
         query.push_shards("", with_operator(tenant));
         query.push_in("delivery_id", &deliveries);
         query.push(" ORDER BY started_at DESC, id DESC LIMIT ").push_bind(limit);

@@ -9,8 +9,7 @@ use authority_store::tx::Written;
 
 use super::{Database, Shop, ask, at, dice, done, noon, read};
 
-pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn every_write_of_an_operator_is_kept(shop: Shop, _: &dyn Database) {
     let key = Author::Operator(KeyId::generate(noon(), &mut dice()));
     let entry = |minute: i64, author: &Author, resource: Option<&str>| AuditEntry {
         id: AuditId::generate(at(60 * minute), &mut dice()),
@@ -55,8 +54,7 @@ pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) 
     assert_eq!(page(between, None, 9).await, [third, second]);
 }
 
-pub(crate) async fn a_commit_tells_what_it_wrote(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_commit_tells_what_it_wrote(shop: Shop, _: &dyn Database) {
     let sale = shop.sell().await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let told: Result<Vec<Written>, Refusal> = ask!(shop.store.write, [shop], |tx| async {

@@ -20,8 +20,7 @@ async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
     disabled.unwrap()
 }
 
-pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn gone_disables_and_cancels_what_waits(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let other = shop.endpoint(&["*"]).await;
     shop.open_checkouts(4).await;
@@ -60,8 +59,7 @@ pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database
 }
 
 /// What was in flight when its endpoint was disabled must not wait for ever for an endpoint that gets nothing.
-pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkouts(3).await;
     let settled = shop.lease("settled", noon(), 1, 9).await;
@@ -80,8 +78,7 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(database
 }
 
 /// What nobody holds and nobody will send is cancelled in bounded steps, for the reason that fits.
-pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(shop: Shop, database: &dyn Database) {
     let (disabled, deleted) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let live = shop.endpoint(&["*"]).await;
     shop.open_checkouts(3).await;
@@ -108,8 +105,7 @@ pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: 
 }
 
 /// An attempt under way when its endpoint is deleted ends like any other, only that none follows.
-pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkouts(2).await;
     let taken = shop.lease("a", noon(), 9, 9).await;

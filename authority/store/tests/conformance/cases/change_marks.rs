@@ -14,8 +14,7 @@ async fn of_all(shop: &Shop) -> String {
     read!(shop, |tx| tx.platform_mark())
 }
 
-pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(shop: Shop, database: &dyn Database) {
     let (other, test) = (Shop::new(&shop.store, "other").await, shop.in_test_mode());
     let elsewhere = [of(&other).await, of(&test).await];
     let mut seen = vec![of(&shop).await];
@@ -48,8 +47,7 @@ pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn D
     assert_eq!([of(&other).await, of(&test).await], elsewhere, "nor what others do");
 }
 
-pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(shop: Shop, database: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let mut seen = vec![of_all(&shop).await];
     let note = async |seen: &mut Vec<String>| seen.push(of_all(&shop).await);

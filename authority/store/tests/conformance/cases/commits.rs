@@ -17,8 +17,7 @@ async fn rows(database: &dyn Database) -> Vec<i64> {
     counts
 }
 
-pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn rows_events_and_deliveries_are_there_together(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 6]);
@@ -44,8 +43,7 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn
     assert_eq!(database.number("SELECT MAX(next_attempt_at) FROM deliveries").await, noon().as_ms());
 }
 
-pub(crate) async fn a_change_that_cannot_be_told_is_not_made(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_change_that_cannot_be_told_is_not_made(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let (mut large, _) = shop.opened();
     for n in 0..600 {
@@ -57,8 +55,7 @@ pub(crate) async fn a_change_that_cannot_be_told_is_not_made(database: &dyn Data
     assert_eq!(shop.open_checkout().await.events[0].sequence, 1, "the place was given back");
 }
 
-pub(crate) async fn a_stale_version_fails_the_whole_change(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_stale_version_fails_the_whole_change(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     // Two parcels made from the same version of the order: the second has not seen the first.
@@ -77,8 +74,7 @@ pub(crate) async fn a_stale_version_fails_the_whole_change(database: &dyn Databa
     assert_eq!(shop.open_checkout().await.events[0].sequence, before[5] + 1);
 }
 
-pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once(shop: Shop, database: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let everything = shop.endpoint(&["*", "order.*", "order.created"]).await;
     let orders = shop.endpoint(&["order.*"]).await;
@@ -104,8 +100,7 @@ pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once(database: &d
     assert_eq!(database.count(torn).await, 0);
 }
 
-pub(crate) async fn a_test_goes_to_its_endpoint_alone(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_test_goes_to_its_endpoint_alone(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let tested = shop.endpoint(&["order.shipped"]).await;
     let test = || Change {
@@ -125,8 +120,7 @@ pub(crate) async fn a_test_goes_to_its_endpoint_alone(database: &dyn Database) {
     assert_eq!(shop.events().await.len(), 2, "a test stands in the stream");
 }
 
-pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn orders_stand_in_lists_by_their_first_event(shop: Shop, database: &dyn Database) {
     let (first, second, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     // A later change does not move an order in the list.
     let (_, changes) = shop.parcel(&first.order, &[], None);
@@ -163,8 +157,7 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Da
     assert_eq!(last(10).await, 12, "the confirmation in the commit that created it");
 }
 
-pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(shop: Shop, database: &dyn Database) {
     let (first, second) = (shop.sell().await, shop.sell().await);
     let number = first.order.order_number.clone();
     // Both payments are the first order's; the clock stepped back between them, the stream did not.
@@ -190,8 +183,7 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database:
 }
 
 /// An operator chooses order numbers; one may look like the id of another record in the same commit.
-pub(crate) async fn records_of_different_kinds_may_share_a_name(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn records_of_different_kinds_may_share_a_name(shop: Shop, database: &dyn Database) {
     let sale = shop.sell_as(|payment| OrderNumber::parse(payment.id.as_str()).unwrap()).await;
     assert_eq!(sale.order.order_number.as_str(), sale.payment.id.as_str());
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 0]);

@@ -47,8 +47,7 @@ fn ill() -> Condition {
     }
 }
 
-pub(crate) async fn a_condition_comes_back_as_it_was_put(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_condition_comes_back_as_it_was_put(shop: Shop, _: &dyn Database) {
     let theirs = shop.in_test_mode();
     let (one, other, untouched) =
         (shop.endpoint(&["*"]).await, theirs.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
@@ -88,8 +87,7 @@ pub(crate) async fn a_condition_comes_back_as_it_was_put(database: &dyn Database
 
 /// An endpoint that is enabled again has no past; one with another address may have another receiver, which is tried at
 /// once, while its failures still count.
-pub(crate) async fn a_changed_endpoint_begins_anew(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_changed_endpoint_begins_anew(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let change = async |url: Option<&str>, failures: i64, now: i64| {
         let mut endpoint = endpoint_of(&shop, &id).await;
@@ -115,8 +113,7 @@ pub(crate) async fn a_changed_endpoint_begins_anew(database: &dyn Database) {
     assert_eq!(rotated.hold, after.hold, "what is in flight still counts when something else changes");
 }
 
-pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_that_time_has_changed_are_found(shop: Shop, database: &dyn Database) {
     // (first failure, failures, state, events, enabled) → failing since 100, disabled since 50: found.
     let three = ["evt_a", "evt_b", "evt_c"];
     let (degraded, failing) = (HealthState::Degraded, HealthState::Failing);

@@ -12,8 +12,7 @@ async fn session(store: &Store, hash: [u8; 32]) -> Option<(ConsoleSession, Optio
     ask!(store.read, |tx| tx.console_session(&hash)).unwrap().map(|(session, key)| (session, key.revoked_at))
 }
 
-pub(crate) async fn a_session_is_there_until_it_is_ended(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_session_is_there_until_it_is_ended(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let (key, other) = (operator_key(7), [9; 32]);
     let begun = |hash, s| ConsoleSession { hash, key_id: key.id.clone(), created_at: at(s), used_at: at(s) };
@@ -51,8 +50,7 @@ async fn named(store: &Store, name: &str) -> Vec<(MatchedName, String, Option<St
     found.unwrap().into_iter().map(|found| (found.by, found.id, found.order_number)).collect()
 }
 
-pub(crate) async fn a_record_is_found_by_each_of_its_names(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_record_is_found_by_each_of_its_names(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let sale = shop.sell().await;
     let number = sale.order.order_number.clone();
@@ -92,8 +90,7 @@ pub(crate) async fn a_record_is_found_by_each_of_its_names(database: &dyn Databa
     assert_eq!(read!(shop, |tx| tx.endpoint_of_recovery(&recovery)), None);
 }
 
-pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_story_of_an_order_is_read_whole(shop: Shop, _: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     shop.open_checkout().await;
@@ -153,8 +150,7 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     }
 }
 
-pub(crate) async fn endpoints_in_trouble_are_named(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_in_trouble_are_named(shop: Shop, database: &dyn Database) {
     let (fine, bad) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let troubled = async || -> Vec<_> {
         let found = ask!(shop.store.read, |tx| tx.endpoints_in_trouble(9));

@@ -7,8 +7,7 @@ use authority_store::{Constraint, StoreError};
 use super::fixtures::{new_payment, payment_id};
 use super::{Database, Shop, api_key, ask, dice, done, merchant, noon, read};
 
-pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_delivery_per_event_and_endpoint(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let committed = shop.open_checkout().await;
     let mut twin = committed.deliveries[0].clone();
@@ -27,8 +26,7 @@ pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database)
     database.execute("UPDATE deliveries SET endpoint_id = 'we_9'").await.unwrap_err();
 }
 
-pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_report_counts_once_for_ever(shop: Shop, _: &dyn Database) {
     let (first, second) =
         (shop.sell().await.payment.id.to_string(), shop.sell().await.payment.id.to_string());
     let claim = async |shop: &Shop, processor: &str, kind, event: &str, payment: &str, said: &'static str| {
@@ -70,8 +68,7 @@ pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {
     assert_eq!(get("evt-9").await, None);
 }
 
-pub(crate) async fn one_open_payment_per_checkout(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_open_payment_per_checkout(shop: Shop, database: &dyn Database) {
     let (checkout, opened) = shop.opened();
     let attempt = || {
         let mut new = new_payment(&checkout);
@@ -93,8 +90,7 @@ pub(crate) async fn one_open_payment_per_checkout(database: &dyn Database) {
     assert_eq!(database.count("payments").await, 3);
 }
 
-pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_shipment_per_idempotency_key(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let (first, changes) = shop.parcel(&sale.order, &[], None);
     let Some(order) = changes.iter().find_map(|change| match &change.record {
@@ -118,8 +114,7 @@ pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_parcel_per_tracking_number(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], Some("T-1"));
     let Some(Record::Order(order)) = changes.last().map(|change| change.record.clone()) else {
@@ -137,8 +132,7 @@ pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
     shop.commit(changes).await.unwrap();
 }
 
-pub(crate) async fn slugs_and_keys_are_unique(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn slugs_and_keys_are_unique(shop: Shop, _: &dyn Database) {
     let twin = merchant("acme");
     let taken = ask!(shop.store.write, |tx| tx.merchant_insert(&twin));
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::MerchantSlug))));
@@ -149,8 +143,7 @@ pub(crate) async fn slugs_and_keys_are_unique(database: &dyn Database) {
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::Other))));
 }
 
-pub(crate) async fn rows_that_break_an_invariant_are_refused(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn rows_that_break_an_invariant_are_refused(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], None);

@@ -33,8 +33,7 @@ async fn next_due(store: &Store) -> Option<Timestamp> {
     ask!(store.read_list, |tx| tx.checkouts_next_due()).unwrap()
 }
 
-pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn open_checkouts_are_due_by_their_time(shop: Shop, _: &dyn Database) {
     assert_eq!(next_due(&shop.store).await, None);
     let shops = [shop.clone(), shop.in_test_mode(), Shop::new(&shop.store, "other").await];
     let mut expected = Vec::new();
@@ -106,8 +105,8 @@ async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> PendingOrder {
     PendingOrder { created_at: now, number }
 }
 
-pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(shop: Shop, _: &dyn Database) {
+    let store = shop.store;
     let limits = async || -> Vec<PendingLimit> { ask!(store.read_list, |tx| tx.pending_limits()).unwrap() };
     assert_eq!(limits().await, []);
     take_in(&shop_with_ttl(&store, "never", None).await, "A", noon()).await;
@@ -123,8 +122,7 @@ pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(database: &dy
     assert_eq!(limits().await, expected);
 }
 
-pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn pending_orders_come_oldest_first(shop: Shop, _: &dyn Database) {
     let expected = [
         take_in(&shop, "B", noon()).await,
         take_in(&shop, "C", noon()).await,
@@ -154,8 +152,7 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
     assert_eq!(seen, expected);
 }
 
-pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let clock = async |shop: &Shop| read!(shop, |tx| tx.sandbox_clock(&shop.tenant.merchant_id));
     let advance = async |shop: &Shop, at: Timestamp, seconds: i64| {
@@ -180,8 +177,7 @@ pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dy
     assert_eq!((seen.total_seconds(), seen.time_for(at(0), noon())), (ADVANCES_MAX, at(ADVANCES_MAX)));
 }
 
-pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_open_attempt_of_a_checkout_is_found(shop: Shop, _: &dyn Database) {
     let (checkout, opened) = shop.opened();
     let new = super::fixtures::new_payment(&checkout);
     let created = payment::flow::start(&checkout, false, new, noon()).unwrap();
@@ -196,8 +192,7 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Datab
     assert_eq!(open().await, None);
 }
 
-pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_alert_counts_until_it_is_closed(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let raise = async |owner: Option<Tenant>, subject: &str, s: i64| {
         let alert = alert(AlertCode::ReportRefused, subject, s);

@@ -13,8 +13,10 @@ use authority_store::tx::{DeliveryOptions, SealedOption};
 use super::endpoints::{stored, update};
 use super::{Counter, Database, Shop, ask, at, done, endpoint, read};
 
-pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(
+    shop: Shop,
+    database: &dyn Database,
+) {
     // The stream begins: from then on deliveries are handed off.
     shop.open_checkout().await;
     let profiles = [SignatureProfile::Service, SignatureProfile::StandardWebhooks];
@@ -83,8 +85,7 @@ async fn put_headers(shop: &Shop, id: &EndpointId, sealed: Option<&'static [u8]>
     put_sealed(shop, id, SealedOption::RequestHeaders, sealed).await
 }
 
-pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn options_come_back_and_go_with_every_delivery(shop: Shop, database: &dyn Database) {
     // The stream begins: from then on deliveries are handed off.
     shop.open_checkout().await;
     let made = Endpoint {
@@ -145,8 +146,10 @@ pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn 
     put_headers(&shop, &id, Some(&[9])).await.unwrap_err();
 }
 
-pub(crate) async fn a_client_certificate_comes_back_and_goes_with_every_delivery(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_client_certificate_comes_back_and_goes_with_every_delivery(
+    shop: Shop,
+    database: &dyn Database,
+) {
     shop.open_checkout().await;
     let shown = |first: char, ms| ClientCertificate {
         fingerprint_sha256: format!("{first:0<64}"),

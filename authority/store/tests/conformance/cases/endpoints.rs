@@ -8,8 +8,7 @@ use authority_store::tx::SealedSecret;
 
 use super::{Database, Shop, ask, at, done, endpoint, read};
 
-pub(crate) async fn endpoints_come_back_as_they_were(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_come_back_as_they_were(shop: Shop, _: &dyn Database) {
     let mut made = endpoint(true, &["order.*", "payment.failed"]);
     made.description = Some("Grüße".into());
     made.metadata.insert("k".into(), "v".into());
@@ -18,8 +17,7 @@ pub(crate) async fn endpoints_come_back_as_they_were(database: &dyn Database) {
     assert_eq!(stored(&shop, &made.id).await, Some(made));
 }
 
-pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_are_listed_newest_first(shop: Shop, database: &dyn Database) {
     let mut ids = Vec::new();
     for _ in 0..4 {
         ids.push(shop.endpoint(&["*"]).await);
@@ -56,8 +54,7 @@ pub(crate) async fn update(shop: &Shop, next: &Endpoint) -> Result<(), StoreErro
     ask!(shop.store.write, [shop, next], |tx| tx.endpoint_update(&shop.tenant, &next))
 }
 
-pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_endpoint_changes_version_by_version(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let first = stored(&shop, &id).await.unwrap();
     let patch = EndpointPatch {
@@ -89,8 +86,7 @@ pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Databa
     assert_eq!(stored(&shop, &id).await, Some(fifth));
 }
 
-pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(shop: Shop, database: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     shop.open_checkout().await;
     let delete = async |shop: &Shop, version: i64| -> Result<(), StoreError> {

@@ -10,8 +10,7 @@ use verify_core::EventType;
 
 use super::{Database, Shop, ask, at, done, read};
 
-pub(crate) async fn events_refuse_update_and_delete(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn events_refuse_update_and_delete(shop: Shop, database: &dyn Database) {
     shop.open_checkout().await;
     let before = shop.events().await;
     for sql in [
@@ -27,8 +26,7 @@ pub(crate) async fn events_refuse_update_and_delete(database: &dyn Database) {
     assert_eq!(shop.events().await, before);
 }
 
-pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn pages_narrow_by_type_record_and_time(shop: Shop, _: &dyn Database) {
     // 1 checkout.created, 2 payment.created, 3 checkout.completed, 4 order.created, 5 payment.succeeded,
     // 6 order.confirmed; a minute later 7 checkout.created.
     let sale = shop.sell().await;
@@ -65,8 +63,7 @@ pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database
     }
 }
 
-pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn pages_begin_where_they_are_told(shop: Shop, _: &dyn Database) {
     let mut committed = Vec::new();
     for _ in 0..5 {
         committed.extend(shop.open_checkout().await.events);
@@ -91,8 +88,7 @@ pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
 
 /// The position of what is kept: for readers whose cursor is older (contract 8.6). Whoever removes events one day has
 /// the right to; here the guard is taken away, which each database writes in its own way.
-pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_is_removed_is_known_to_be_gone(shop: Shop, database: &dyn Database) {
     let range = async || {
         let range = read!(shop, |tx| tx.stream_range(&shop.tenant));
         (range.oldest, range.latest)
@@ -115,9 +111,8 @@ pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database)
 }
 
 /// A page is read up to the first row that it has no room for, however many rows were asked for.
-pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
+pub(crate) async fn pages_end_at_their_bytes(shop: Shop, _: &dyn Database) {
     const BODY: usize = 200 * 1024;
-    let shop = Shop::open(database).await;
     let store = &shop.store;
     done!(shop, |tx| async move {
         let end = tx.stream_advance(&shop.tenant, 40, at(1)).await?.last_sequence;
@@ -146,8 +141,7 @@ pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
 }
 
 /// A page that finds little looks no further than its look-ahead, and the next one goes on there.
-pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(shop: Shop, _: &dyn Database) {
     let last = LOOK_AHEAD + 2;
     done!(shop, |tx| async move {
         tx.stream_advance(&shop.tenant, last, at(1)).await?;

@@ -8,9 +8,8 @@ use authority_store::hand_off::HandedOff;
 use super::hand_off_claims::{settle_and_claim, succeeded};
 use super::{Counter, Database, Shop, at, moment, sequence};
 
-pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
+pub(crate) async fn a_claim_leaves_others_their_slots(big: Shop, _: &dyn Database) {
     let (big, small) = {
-        let big = Shop::open(database).await;
         let small = Shop::new(&big.store, "small").await;
         (big, small)
     };
@@ -43,8 +42,7 @@ pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
 
 /// Older deliveries of endpoints that could not be sent anyway, because the slow places are all in use, do not stand
 /// in the way of what could (contract 18.4-1).
-pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &dyn Database) {
-    let quick = Shop::open(database).await;
+pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(quick: Shop, _: &dyn Database) {
     quick.endpoint(&["*"]).await;
     quick.open_checkout_at(at(0)).await;
     for n in 0..12 {
@@ -77,8 +75,7 @@ pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &d
     assert_eq!(counter.given().len(), 4, "places that have become free");
 }
 
-pub(crate) async fn merchants_and_endpoints_take_turns(database: &dyn Database) {
-    let crowd = Shop::open(database).await;
+pub(crate) async fn merchants_and_endpoints_take_turns(crowd: Shop, _: &dyn Database) {
     let (busy, quiet) = (crowd.endpoint(&["*"]).await, crowd.endpoint(&["checkout.expired"]).await);
     crowd.open_checkouts(6).await;
     crowd.commit_at(vec![crowd.opened().1], Audience::Tested(quiet.clone()), at(5)).await.unwrap();

@@ -5,8 +5,7 @@ use authority_store::tx::{QueueFigures, SettledAs};
 
 use super::{Database, Shop, at, noon, read, settlement};
 
-pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(shop: Shop, database: &dyn Database) {
     let queue = async |now| -> QueueFigures { read!(shop, |tx| tx.queue_figures(now)) };
     let states = async || -> Vec<(String, i64)> { read!(shop, |tx| tx.endpoint_states()) };
     assert_eq!(queue(noon()).await, QueueFigures::default());
@@ -47,8 +46,7 @@ pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn 
     assert_eq!(states().await, [("disabled".to_owned(), 1), ("unknown".to_owned(), 1)]);
 }
 
-pub(crate) async fn what_nobody_sees_to_is_told(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_nobody_sees_to_is_told(shop: Shop, database: &dyn Database) {
     let unattended = async |now| -> Option<Timestamp> { read!(shop, |tx| tx.oldest_unattended(now)) };
     assert_eq!(unattended(at(9)).await, None);
     let slow = shop.endpoint(&["checkout.created"]).await;

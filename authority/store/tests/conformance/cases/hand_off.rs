@@ -1,4 +1,6 @@
 //! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
+//!
+//! Most cases begin with an event, so that the stream is there before the endpoints are.
 
 use authority_domain::{EndpointId, ErrorCode, EventId, Refusal};
 use authority_store::StoreError;
@@ -12,18 +14,11 @@ use super::dispatcher::{FRESH, claimed};
 use super::shop::cause;
 use super::{Counter, Database, Shop, ask, at, done, hold, moment, noon, sequence, settlement, submit};
 
-/// A shop whose stream has begun, without any endpoint.
-async fn begun(database: &dyn Database) -> Shop {
-    let shop = Shop::open(database).await;
-    shop.open_checkout().await;
-    shop
-}
-
 const HELD: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL";
 const WAITING: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NULL";
 
-pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let endpoint = shop.endpoint(&["*"]).await;
     let secret = format!(
         "INSERT INTO endpoint_secrets (shard, endpoint_id, version, sealed, expires_at) \
@@ -51,8 +46,8 @@ pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn
     assert_eq!(given[0].delivery.cause, cause());
 }
 
-pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn no_more_than_there_is_room_for(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let (cap, held) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let (probed, failing) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     for (id, sql) in [
@@ -81,8 +76,8 @@ pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
 }
 
 /// All instances together obey an endpoint's limit: what others hold counts, to the last one (contract 18.4-8).
-pub(crate) async fn what_other_instances_hold_counts(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn what_other_instances_hold_counts(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let up_to = |sequence: i64| {
         let until = at(60).as_ms();
@@ -105,8 +100,8 @@ pub(crate) async fn what_other_instances_hold_counts(database: &dyn Database) {
     assert_eq!(counter.sequences(), Vec::<i64>::new());
 }
 
-pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn what_waits_goes_first(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let endpoint = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
     let counter = Counter::registered(&shop.store, 99, 9);
@@ -132,8 +127,8 @@ pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
     assert!(counter.slots.wanted().now_or_never().is_none(), "the poll finds it when the hold is over");
 }
 
-pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn an_undone_job_hands_nothing_over(shop: Shop, _: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 1, 1);
     let change = shop.opened().1;
@@ -148,8 +143,8 @@ pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
     assert_eq!(counter.sequences(), [2]);
 }
 
-pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn a_failed_commit_hands_nothing_over(shop: Shop, _: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 1, 1);
     let (open, holding) = hold(&shop.store).await;
@@ -171,8 +166,7 @@ pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) 
     assert_eq!(counter.sequences(), [2]);
 }
 
-pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_sink_tests_and_replays_are_handed_off(shop: Shop, database: &dyn Database) {
     let platform = shop.platform();
     let sink = platform.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
@@ -207,8 +201,8 @@ fn has_dispatch(tx: &mut Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
     Box::pin(async move { Ok(has) })
 }
 
-pub(crate) async fn without_a_dispatcher_everything_waits(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn without_a_dispatcher_everything_waits(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let endpoint = shop.endpoint(&["*"]).await;
     let event = shop.open_checkout().await.events[0].id.clone();
     replay(&shop, event, &endpoint).await;
@@ -224,8 +218,11 @@ pub(crate) async fn without_a_dispatcher_everything_waits(database: &dyn Databas
 }
 
 /// A service that stops gives back what it was to send: it has to be told.
-pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(
+    shop: Shop,
+    database: &dyn Database,
+) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let mut counter = Counter::registered(&shop.store, 99, 9);
     let (seller, change) = (shop.clone(), shop.opened().1);
@@ -251,8 +248,8 @@ pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(dat
     assert_eq!((database.number(HELD).await, database.number(WAITING).await), (1, 1));
 }
 
-pub(crate) async fn a_writer_that_panics_is_known_by_its_name(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn a_writer_that_panics_is_known_by_its_name(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;

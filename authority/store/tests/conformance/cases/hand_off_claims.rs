@@ -44,8 +44,10 @@ pub(crate) fn succeeded(given: &mut [HandedOff]) -> Vec<Settlement> {
     given.iter().map(|given| settlement(&given.delivery, &given.token, SettledAs::Succeeded)).collect()
 }
 
-pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction(
+    shop: Shop,
+    database: &dyn Database,
+) {
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 2);
     shop.open_checkouts(10).await;
@@ -84,8 +86,7 @@ async fn settle_rest(shop: &Shop, counter: &Counter, endpoint: &EndpointId) -> V
 }
 
 /// An endpoint that is held back gets what somebody asks for now, as its probe, and nothing else (contract 18.4-6).
-pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_is_asked_for_goes_as_the_probe(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     database.set_endpoint(&endpoint, &format!("held_until = {}, hold_step = 1", at(3_600).as_ms())).await;
     let counter = Counter::registered(&shop.store, 99, 9);
@@ -123,8 +124,7 @@ pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database)
 }
 
 /// The queue of the dispatcher is told of what changes an endpoint, after the commit.
-pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_changed_endpoint_is_recalled(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;
@@ -145,8 +145,7 @@ pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
 
 /// The lease ran out, another took the delivery, and the first holder comes back: nothing of it counts, and no room is
 /// made by it.
-pub(crate) async fn an_outcome_counts_only_for_the_holder(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_outcome_counts_only_for_the_holder(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 1);
     shop.open_checkout().await;
@@ -161,8 +160,7 @@ pub(crate) async fn an_outcome_counts_only_for_the_holder(database: &dyn Databas
     assert_eq!(shop.settle(vec![settlement(&other[0], "other", SettledAs::Succeeded)]).await, 1);
 }
 
-pub(crate) async fn what_was_not_begun_is_given_back(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_was_not_begun_is_given_back(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkouts(3).await;

@@ -13,8 +13,7 @@ async fn figures(shop: &Shop, now: Timestamp, since: Timestamp) -> BTreeMap<Endp
     read!(shop, |tx| tx.endpoint_figures(&shop.tenant, now, since, 2))
 }
 
-pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(shop: Shop, _: &dyn Database) {
     let (id, idle) = (shop.endpoint(&["checkout.*"]).await, shop.endpoint(&["refund.*"]).await);
     // Another tenant's do not count.
     let stranger = Shop::new(&shop.store, "other").await;
@@ -95,8 +94,7 @@ async fn open_codes(shop: &Shop) -> Vec<AlertCode> {
     open(shop).await.into_iter().map(|alert| alert.code).collect()
 }
 
-pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn alerts_open_count_and_close(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     raise(&shop, AlertCode::EndpointFailing, &id, 1).await;
     raise(&shop, AlertCode::BlockedAddress, &other, 2).await;
@@ -142,8 +140,7 @@ pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
     assert_eq!(open_codes(&shop).await, [AlertCode::BlockedAddress]);
 }
 
-pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let (first, second) = (shop.open_checkout().await, shop.open_checkout().await);
     let taken = shop.lease("a", noon(), 9, 9).await;

@@ -30,8 +30,7 @@ async fn replay(shop: &Shop, event: &Delivery, sequence: i64) -> DeliveryId {
     id
 }
 
-pub(crate) async fn an_endpoints_deliveries_come_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_endpoints_deliveries_come_newest_first(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     // Six events in two commits: the places of one statement go on one by one.
     shop.sell().await;
@@ -88,8 +87,7 @@ pub(crate) async fn an_endpoints_deliveries_come_newest_first(database: &dyn Dat
     assert_eq!(places(&shop, &id, later).await, [7]);
 }
 
-pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_delivery_tells_what_became_of_it(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
     let made = page(&shop, &id, DeliveryFilter::default(), None).await.remove(0).1;
@@ -144,8 +142,7 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
     assert_eq!(told, [cancelled, cancelled, ("succeeded", None, at(61))]);
 }
 
-pub(crate) async fn an_events_head_is_enough_for_a_replay(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_events_head_is_enough_for_a_replay(shop: Shop, _: &dyn Database) {
     let committed = shop.open_checkout().await;
     let event = &committed.events[0];
     let head =

@@ -9,8 +9,7 @@ use super::endpoints::endpoint_of;
 use super::fixtures::kept_answer;
 use super::{Database, Shop, ask, at, dice, done, noon, operator_key, read};
 
-pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_snapshot_is_one_moment(shop: Shop, database: &dyn Database) {
     shop.open_checkout().await;
     let mut inspection = Inspection::open(&database.url()).await.unwrap();
     assert_eq!(inspection.schema_found, inspection.schema_known);
@@ -27,8 +26,7 @@ pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
     inspection.close().await;
 }
 
-pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(shop: Shop, database: &dyn Database) {
     assert!(read!(shop, |tx| tx.schema_fits()));
     let newest = "(SELECT MAX(version) FROM _sqlx_migrations)";
     let later = format!(
@@ -41,8 +39,7 @@ pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(database: &dyn
     inspection.close().await;
 }
 
-pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_say_since_when(shop: Shop, database: &dyn Database) {
     let since = async || {
         let mut inspection = Inspection::open(&database.url()).await.unwrap();
         let found = ask!(inspection.snapshot, [shop], |tx| tx.inspect_subscriptions(&shop.tenant));
@@ -76,8 +73,7 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     assert_eq!(since().await, [(6, true), (9, false)]);
 }
 
-pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(shop: Shop, _: &dyn Database) {
     let ids = [shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await];
     let first = ids[0].clone().min(ids[1].clone());
     let page = read!(shop, |tx| tx.sealed_secrets(None, 1));
@@ -114,8 +110,7 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dy
     }
 }
 
-pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn operator_keys_end_once(shop: Shop, _: &dyn Database) {
     let ids: Vec<KeyId> = [1_u8, 2].map(|n| KeyId::generate(at(n.into()), &mut dice())).into();
     for (n, id) in ids.iter().enumerate() {
         let record = OperatorKeyRecord { id: id.clone(), ..operator_key(u8::try_from(n).unwrap()) };

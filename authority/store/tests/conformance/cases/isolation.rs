@@ -11,16 +11,15 @@ use super::shop::Sale;
 use super::{Database, Shop, ask, done, noon, read};
 
 /// Everything a tenant can have, and who may not see it.
-async fn stocked(database: &dyn Database) -> (Shop, Sale, [Shop; 2]) {
-    let shop = Shop::open(database).await;
+async fn stocked(shop: &Shop) -> (Sale, [Shop; 2]) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
-    (shop, sale, strangers)
+    (sale, strangers)
 }
 
-pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
-    let (shop, sale, strangers) = stocked(database).await;
+pub(crate) async fn nobody_reads_anothers_records(shop: Shop, _: &dyn Database) {
+    let (sale, strangers) = stocked(&shop).await;
     let (open_checkout, opened) = shop.opened();
     let created = authority_domain::payment::flow::start(
         &open_checkout,
@@ -95,8 +94,8 @@ async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
 /// Sequence numbers that nothing else has.
 const UNUSED_SEQUENCES: SequenceRange = SequenceRange { first: 900, last: 900 };
 
-pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
-    let (shop, sale, [other, test]) = stocked(database).await;
+pub(crate) async fn nobody_writes_anothers_records(shop: Shop, database: &dyn Database) {
+    let (sale, [other, test]) = stocked(&shop).await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     shop.commit(changes).await.unwrap();
     let sums = "SELECT CAST((SELECT SUM(resource_version) FROM payments) \
@@ -123,8 +122,7 @@ pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn numbers_are_each_tenants_own(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn numbers_are_each_tenants_own(shop: Shop, database: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let next = async |shop: &Shop| -> String {
         let number = ask!(shop.store.write, [shop], |tx| tx.order_number_reserve(&shop.tenant, "ORD-"));

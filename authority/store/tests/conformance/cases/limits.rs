@@ -30,8 +30,7 @@ async fn set(shop: &Shop, id: &EndpointId, own: Option<i64>) {
     done!(shop, |tx| tx.endpoint_update(&shop.tenant, &endpoint));
 }
 
-pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let numbers = [None, Some(1), Some(100), Some(128), Some(256)];
     for of_merchant in numbers {
@@ -58,8 +57,7 @@ pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &
     assert_eq!(database.number(&format!("{IN_FLIGHT} '{sink}'")).await, 200);
 }
 
-pub(crate) async fn a_hold_says_until_when_and_why(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_hold_says_until_when_and_why(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let hold = async |hold: Hold| {
         let (store, ids) = (&shop.store, [id.clone()]);
@@ -77,8 +75,7 @@ pub(crate) async fn a_hold_says_until_when_and_why(database: &dyn Database) {
     assert_eq!(hold(Hold::default()).await, (None, None));
 }
 
-pub(crate) async fn limits_outside_their_range_are_refused(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn limits_outside_their_range_are_refused(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     for (table, column, first, last) in [
         ("webhook_endpoints", "max_in_flight", 1, 256),
@@ -95,9 +92,12 @@ pub(crate) async fn limits_outside_their_range_are_refused(database: &dyn Databa
     database.execute("UPDATE webhook_endpoints SET held_reason = 'mood'").await.unwrap_err();
 }
 
-pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(database: &dyn Database) {
+pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(
+    shop: Shop,
+    database: &dyn Database,
+) {
     const HOUR_MS: i64 = 3_600_000;
-    let store = database.open().await.unwrap();
+    let store = shop.store;
     let beat = async |id: &'static str| ask!(store.write, |tx| tx.instance_beat(id, HOUR_MS)).unwrap();
     assert_eq!([beat("a").await, beat("b").await, beat("b").await, beat("c").await], [1, 2, 2, 3]);
     ask!(store.write, |tx| tx.instance_leave("b")).unwrap();
@@ -108,8 +108,7 @@ pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(databa
     assert_eq!(beat("c").await, 2);
 }
 
-pub(crate) async fn a_thousand_endpoints_are_told_at_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_thousand_endpoints_are_told_at_once(shop: Shop, _: &dyn Database) {
     for _ in 0..ENDPOINTS_MAX {
         shop.endpoint(&["*"]).await;
     }

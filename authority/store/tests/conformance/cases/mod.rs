@@ -1,5 +1,5 @@
-//! What every database must do, said once: async functions over a [`Database`], which each database's
-//! own module implements and runs with [`conformance!`].
+//! What every database must do, said once: async functions over a [`Shop`] in an empty [`Database`], which each
+//! database's own module implements and runs with [`conformance!`].
 //!
 //! The cases speak to the [`Store`] as use cases do. Where a case must look beside it, or write what no use case
 //! writes, it does so with SQL that every database understands.
@@ -62,7 +62,7 @@ use authority_store::{Store, StoreError, StoreUrl};
 use self::dispatcher::{Counter, moment, sequence};
 use self::fixtures::{alert, api_key, at, dice, endpoint, merchant, noon, operator_key, settlement};
 use self::held::{Pending, hold, release, submit};
-use self::shop::Shop;
+pub(crate) use self::shop::Shop;
 
 /// An empty database for one test.
 #[async_trait::async_trait]
@@ -265,7 +265,7 @@ macro_rules! conformance {
     (@list $database:ty; $($module:ident: $($case:ident),+;)+) => {
         vec![$($((concat!(stringify!($module), "::", stringify!($case)), (|| $crate::cases::alone(async {
             let database = <$database>::migrated().await;
-            $crate::cases::$module::$case(&database).await;
+            $crate::cases::$module::$case($crate::cases::Shop::open(&database).await, &database).await;
         })) as fn())),+),+]
     };
     (@tests $database:ty; $($module:ident: $($case:ident),+;)+) => {
@@ -275,7 +275,7 @@ macro_rules! conformance {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
                     let database = <$database>::migrated().await;
-                    $crate::cases::$module::$case(&database).await;
+                    $crate::cases::$module::$case($crate::cases::Shop::open(&database).await, &database).await;
                 }
             )+
         })+

@@ -11,12 +11,12 @@ use authority_store::tx::Written;
 
 use super::{Database, Pending, Shop, api_key, ask, at, dice, done, hold, merchant, read, release, submit};
 
-pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn merchants_are_listed_newest_first(shop: Shop, _: &dyn Database) {
+    let store = &shop.store;
     let mut made = Vec::new();
     for (n, slug) in ["one", "two", "three"].into_iter().enumerate() {
         let mut merchant = merchant(slug);
-        let created_at = at(i64::try_from(n).unwrap());
+        let created_at = at(1 + i64::try_from(n).unwrap());
         merchant.id = authority_domain::id::MerchantId::generate(created_at, &mut dice());
         made.push(merchant.clone());
         ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
@@ -40,8 +40,9 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
         ask!(store.read, |tx| tx.merchants_page(&filter, before.as_deref(), limit)).unwrap()
     };
     let [one, two, three] = [&made[0], &made[1], &made[2]].map(Clone::clone);
+    let acme = read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id)).unwrap();
     let all = MerchantFilter::default;
-    assert_eq!(page(all(), None, 9).await, [three.clone(), two.clone(), one.clone()]);
+    assert_eq!(page(all(), None, 9).await, [three.clone(), two.clone(), one.clone(), acme]);
     assert_eq!(page(all(), Some(&three), 1).await, vec![two.clone()]);
     let status =
         MerchantFilter { status: vec![MerchantStatus::Suspended, MerchantStatus::Closed], slug: None };
@@ -77,8 +78,7 @@ fn changing(
     })
 }
 
-pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(shop: Shop, _: &dyn Database) {
     let name: fn(&mut Merchant) = |merchant| merchant.name.push('+');
     let held = hold(&shop.store).await;
     let changes = [
@@ -99,8 +99,7 @@ pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(dat
     assert_eq!(stored.unwrap().name, format!("{first}+++"));
 }
 
-pub(crate) async fn keys_are_listed_replaced_and_ended(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn keys_are_listed_replaced_and_ended(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let insert = async |key: ApiKeyRecord| {
         done!(shop, |tx| tx.api_key_insert(&key));

@@ -6,8 +6,7 @@ use authority_store::tx::{FoundDelivery, Outbox, OutboxFigures, SettledAs};
 
 use super::{Database, Shop, at, done, noon, read, settlement};
 
-pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn deliveries_of_everybody_are_found(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await.in_test_mode();
     let platform = shop.platform();
     let (ours, theirs) = (shop.endpoint(&["*"]).await, other.endpoint(&["*"]).await);
@@ -52,8 +51,7 @@ pub(crate) async fn deliveries_of_everybody_are_found(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn what_waits_is_counted_and_brought_forward(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_waits_is_counted_and_brought_forward(shop: Shop, _: &dyn Database) {
     let (busy, idle) = (shop.endpoint(&["*"]).await, shop.endpoint(&["order.cancelled"]).await);
     let quiet = shop.endpoint(&["checkout.created"]).await;
     let outbox = async |now, limit| -> Outbox { read!(shop, |tx| tx.outbox(now, limit)) };
@@ -89,8 +87,7 @@ pub(crate) async fn what_waits_is_counted_and_brought_forward(database: &dyn Dat
     assert_eq!(attempts.len(), 1);
 }
 
-pub(crate) async fn events_of_everybody_come_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn events_of_everybody_come_newest_first(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let mut ids = Vec::new();
     for seller in [&shop, &other, &shop] {

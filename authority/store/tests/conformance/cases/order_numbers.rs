@@ -8,8 +8,7 @@ use verify_core::catalog::EventType;
 
 use super::{Database, Pending, Shop, ask, hold, release, submit};
 
-pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn generated_numbers_are_used_once(shop: Shop, _: &dyn Database) {
     let taken_before = shop.sell_as(|_| OrderNumber::from_store("ORD-100002".to_owned())).await;
     let held = hold(&shop.store).await;
     let first = reserving(&shop, Ok(()));
@@ -30,8 +29,7 @@ pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
 }
 
 /// An order that is made by hand under the number that is next is seen by the job after it, though it waits.
-pub(crate) async fn a_number_that_was_just_taken_is_not_generated(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_number_that_was_just_taken_is_not_generated(shop: Shop, _: &dyn Database) {
     let sale = shop.sell_as(|_| OrderNumber::from_store("BY-HAND".to_owned())).await;
     let mut order = sale.order.clone();
     order.order_number = OrderNumber::from_store("ORD-100001".to_owned());
@@ -46,8 +44,10 @@ pub(crate) async fn a_number_that_was_just_taken_is_not_generated(database: &dyn
 }
 
 /// The next numbers are looked up for all that wait together: from the counter, or from the start where there is none.
-pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_together(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_together(
+    shop: Shop,
+    _: &dyn Database,
+) {
     let other = Shop::new(&shop.store, "other").await;
     let by_hand = async |shop: &Shop, number: &str| {
         let number = OrderNumber::from_store(number.to_owned());

@@ -86,8 +86,7 @@ async fn seen(partner: &Shop) -> Vec<ShareId> {
         .collect()
 }
 
-pub(crate) async fn a_code_leads_to_its_invitation_once(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn a_code_leads_to_its_invitation_once(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let third = Shop::new(&acme.store, "third").await;
     let invited = invite(&acme, 7).await;
@@ -110,8 +109,7 @@ pub(crate) async fn a_code_leads_to_its_invitation_once(database: &dyn Database)
     );
 }
 
-pub(crate) async fn two_merchants_are_connected_once(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn two_merchants_are_connected_once(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let (one, two, back) = (invite(&acme, 1).await, invite(&acme, 2).await, invite(&other, 3).await);
     let test_mode = invite(&acme.in_test_mode(), 4).await;
@@ -133,8 +131,7 @@ pub(crate) async fn two_merchants_are_connected_once(database: &dyn Database) {
     conflict(accept(&other, two).await);
 }
 
-pub(crate) async fn connections_are_listed_for_each_side(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn connections_are_listed_for_each_side(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let pending = invite(&acme, 1).await;
     let active = connect(&other, &acme, 2).await;
@@ -164,8 +161,7 @@ pub(crate) async fn connections_are_listed_for_each_side(database: &dyn Database
     assert_eq!(listed(&acme, &[Pending], &[], late, None).await, []);
 }
 
-pub(crate) async fn an_order_is_shared_once_on_a_connection(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn an_order_is_shared_once_on_a_connection(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let order = acme.sell().await.order;
@@ -195,8 +191,7 @@ pub(crate) async fn an_order_is_shared_once_on_a_connection(database: &dyn Datab
 }
 
 /// The connection's row decides: nothing waits for the rows of its shares.
-pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn a_connection_ends_all_its_shares_at_once(acme: Shop, database: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let mut made = Vec::new();
@@ -234,8 +229,7 @@ pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Data
     assert_eq!(database.number("SELECT MAX(active_shares) FROM streams").await, 0);
 }
 
-pub(crate) async fn partner_rows_that_break_a_rule_are_refused(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn partner_rows_that_break_a_rule_are_refused(acme: Shop, database: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let made = share(&acme, &other, &connection, &acme.sell().await.order).await.unwrap();

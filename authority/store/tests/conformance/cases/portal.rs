@@ -41,8 +41,7 @@ async fn two_links(shop: &Shop) -> [PortalSession; 2] {
     links
 }
 
-pub(crate) async fn a_link_is_opened_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_link_is_opened_once(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let [link, other] = two_links(&shop).await;
     let seen = found(store, link.hash).await.unwrap();
@@ -62,8 +61,7 @@ pub(crate) async fn a_link_is_opened_once(database: &dyn Database) {
     assert_eq!(found(store, other.hash).await.unwrap().session, other);
 }
 
-pub(crate) async fn a_portal_session_goes_with_its_time_and_tells_of_its_key(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_portal_session_goes_with_its_time_and_tells_of_its_key(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let [short, long] = two_links(&shop).await;
     assert!(done!(shop, [short], |tx| tx.operator_key_revoke(&short.key_id, at(30))));

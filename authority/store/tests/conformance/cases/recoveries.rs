@@ -60,8 +60,7 @@ async fn take(shop: &Shop, step: &RecoveryStep) -> Option<i64> {
     done!(shop, [step], |tx| tx.recovery_step(&step, at(200)))
 }
 
-pub(crate) async fn a_step_is_taken_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_step_is_taken_once(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkouts(3).await;
     let taken = shop.lease("a", noon(), 9, 9).await;
@@ -104,8 +103,7 @@ pub(crate) async fn a_step_is_taken_once(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkouts(2).await;
     // One is being sent when the step is taken: its lease holds until then.
@@ -128,8 +126,7 @@ pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(database
     assert_eq!(backlog(200, 1).await, RecoveryBacklog { waiting: 1, due: 1 });
 }
 
-pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_recovery_ends_once(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     shop.open_checkout().await;
     let stretch = Stretch { above: 0, below: 2 };

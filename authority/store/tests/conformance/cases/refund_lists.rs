@@ -9,8 +9,7 @@ use verify_core::catalog::EventType;
 use super::refund_steps::{payment_now, report, request};
 use super::{Database, Shop, ask, at, dice, read};
 
-pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn refunds_and_payments_are_listed_by_filter(shop: Shop, _: &dyn Database) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let (one, two) = (shop.sell().await, shop.sell().await);
     let a = request(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
@@ -78,8 +77,7 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     }
 }
 
-pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_operator_finds_refunds_of_all_merchants(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let (mine, theirs) = (shop.sell().await, other.sell().await);
     let a = request(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
@@ -105,8 +103,7 @@ pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn D
     assert!(read!(shop, |tx| tx.refund_find(&nobody)).is_none());
 }
 
-pub(crate) async fn late_payments_are_found(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn late_payments_are_found(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let mut late = Vec::new();
     for shop in [&shop, &other] {
@@ -140,8 +137,7 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
 }
 
 /// A refund of money that made no order (contract 18.3).
-pub(crate) async fn a_refund_may_belong_to_no_order(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_refund_may_belong_to_no_order(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let a = request(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
     let id = RefundId::generate(at(3), &mut dice());

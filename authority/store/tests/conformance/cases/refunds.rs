@@ -22,8 +22,7 @@ async fn reserved(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, i64>
     read!(shop, [number], |tx| tx.refunds_reserved(&shop.tenant, &number))
 }
 
-pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let (number, id) = (&sale.order.order_number, &sale.payment.id);
     let column =
@@ -58,8 +57,10 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
 
 /// Each request that shares a transaction with others finds what those before it have reserved, and what they made
 /// under its key.
-pub(crate) async fn requests_that_wait_together_never_use_the_same_money(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn requests_that_wait_together_never_use_the_same_money(
+    shop: Shop,
+    database: &dyn Database,
+) {
     let (sale, other, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     let asking = |sale: &Sale, amount, key: &'static str| {
         let (shop, number) = (shop.clone(), sale.order.order_number.clone());
@@ -91,8 +92,7 @@ pub(crate) async fn requests_that_wait_together_never_use_the_same_money(databas
 }
 
 /// The schema's own view of I2, whatever a use case has computed.
-pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn refunds_never_exceed_what_was_captured(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
     let made = request(&shop, number, 5000, RequesterType::ApiKey, 1).await;
@@ -120,8 +120,7 @@ pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Databa
     shop.commit(change(&more)).await.unwrap();
 }
 
-pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(shop: Shop, _: &dyn Database) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let sale = shop.sell().await;
     request(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
@@ -149,8 +148,7 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     assert_eq!(payment_now(&shop, &payment.id).await, payment);
 }
 
-pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_refund_per_key_of_a_requester(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
     let request = async |amount, requester| {
@@ -182,8 +180,7 @@ pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
     assert_eq!(by_key(&shop.in_test_mode(), RequesterType::ApiKey, "k-1").await, None);
 }
 
-pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(database: &dyn Database) {
-    let plain = Shop::open(database).await;
+pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(plain: Shop, _: &dyn Database) {
     let mut merchant = super::fixtures::merchant("lively");
     merchant.settings.sandbox_auto_advance = true;
     let context = merchant.context();

@@ -15,8 +15,7 @@ fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyR
     IdempotencyRecord { fingerprint, created_at, expires_at, ..kept_answer(scope.clone(), "k-1", answer) }
 }
 
-pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_answer_is_kept_until_it_expires(shop: Shop, database: &dyn Database) {
     let insert =
         async |record: IdempotencyRecord| ask!(shop.store.write, |tx| tx.idempotency_insert(&record));
     let get = async |scope: &KeyScope, now: Timestamp| {
@@ -50,8 +49,7 @@ pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) 
     assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())), "what lives stays");
 }
 
-pub(crate) async fn keys_come_back_as_they_were(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn keys_come_back_as_they_were(shop: Shop, _: &dyn Database) {
     let mut key = api_key(&shop.tenant.merchant_id, 1);
     key.scopes = Scope::ALL.to_vec();
     key.expires_at = Some(at(60));
@@ -71,8 +69,10 @@ pub(crate) async fn keys_come_back_as_they_were(database: &dyn Database) {
 }
 
 /// Keys are looked up for all that wait together; what one of them writes, the next one finds all the same.
-pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(
+    shop: Shop,
+    database: &dyn Database,
+) {
     keeping(&shop, "old").await.unwrap();
     let held = hold(&shop.store).await;
     let again = keeping(&shop, "old");

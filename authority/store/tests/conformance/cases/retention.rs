@@ -33,8 +33,10 @@ async fn sequences(shop: &Shop) -> Vec<i64> {
     shop.sequences().await
 }
 
-pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(
+    shop: Shop,
+    database: &dyn Database,
+) {
     let stranger = Shop::new(&shop.store, "other").await;
     for s in [0, 10, 20, 30] {
         shop.open_checkout_at(at(s)).await;
@@ -75,8 +77,7 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(dat
 }
 
 /// Streams of one shard share a transaction; one that cannot go yet keeps no other.
-pub(crate) async fn streams_lose_events_together(database: &dyn Database) {
-    let one = Shop::open(database).await;
+pub(crate) async fn streams_lose_events_together(one: Shop, _: &dyn Database) {
     let live =
         Shop { tenant: Tenant { livemode: !one.tenant.livemode, ..one.tenant.clone() }, ..one.clone() };
     for (shop, s) in [(&one, 0), (&live, 1), (&one, 2), (&live, 3)] {
@@ -102,8 +103,7 @@ pub(crate) async fn streams_lose_events_together(database: &dyn Database) {
     assert_eq!(sequences(&live).await, [3]);
 }
 
-pub(crate) async fn nothing_else_removes_an_event(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn nothing_else_removes_an_event(shop: Shop, database: &dyn Database) {
     shop.open_checkouts(3).await;
     assert_eq!(remove(&shop, 1, 1).await, 1);
     // What a stream has not given up stays, whoever asks.
@@ -115,8 +115,7 @@ pub(crate) async fn nothing_else_removes_an_event(database: &dyn Database) {
     assert_eq!(sequences(&shop).await, [2, 3]);
 }
 
-pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let event: EventId = shop.open_checkout().await.events[0].id.clone();
     let again: Vec<_> = (0..3).map(|_| shop.replay_of(&event, 1, &id, noon())).collect();

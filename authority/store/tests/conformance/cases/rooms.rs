@@ -48,8 +48,7 @@ async fn every_case(database: &dyn Database, shop: &Shop) -> Vec<Case> {
     cases
 }
 
-pub(crate) async fn a_claim_takes_what_there_is_room_for(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_claim_takes_what_there_is_room_for(shop: Shop, database: &dyn Database) {
     let cases = every_case(database, &shop).await;
     shop.open_checkouts(WAITING).await;
     for most in [1, 3, 8] {
@@ -77,8 +76,7 @@ pub(crate) async fn a_claim_takes_what_there_is_room_for(database: &dyn Database
 }
 
 /// What is set for the endpoint and its merchant, what this instance wants, and what it holds itself.
-pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(shop: Shop, database: &dyn Database) {
     // (of the endpoint, of the merchant, wanted, beyond, leased by others, leased by itself) → taken of 20.
     let table = [
         (None, None, None, 0, 0, 8),
@@ -141,8 +139,7 @@ pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(database: &d
 }
 
 /// What waits for an endpoint that is held back has not been forgotten; nobody is to send it yet.
-pub(crate) async fn what_is_held_back_is_not_unattended(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_is_held_back_is_not_unattended(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
     database.set_endpoint(&id, &format!("held_until = {}", at(100).as_ms())).await;

@@ -25,8 +25,7 @@ async fn signing(shop: &Shop, token: &str, s: i64) -> Vec<(i64, Option<i64>)> {
         .collect()
 }
 
-pub(crate) async fn two_secrets_sign_while_the_overlap_is_open(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn two_secrets_sign_while_the_overlap_is_open(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     assert_eq!(signing(&shop, "a", 0).await, [(1, None)]);
     assert_eq!(rotate(&shop, &id, 100, 10).await.unwrap(), 2);
@@ -42,8 +41,7 @@ pub(crate) async fn two_secrets_sign_while_the_overlap_is_open(database: &dyn Da
     rotate(&shop.in_test_mode(), &id, 300, 120).await.unwrap_err();
 }
 
-pub(crate) async fn old_secrets_are_removed(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn old_secrets_are_removed(shop: Shop, database: &dyn Database) {
     let (retired, expired, open) =
         (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     for (id, until) in [(&retired, 100), (&expired, 100), (&open, 200)] {

@@ -4,8 +4,8 @@ use authority_store::{Inspection, Store, StoreError};
 
 use super::{Database, Shop, done, noon, read};
 
-pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_newer_schema_is_refused(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     store.close().await;
     drop(store);
     let known = database.number("SELECT MAX(version) FROM _sqlx_migrations").await;
@@ -19,8 +19,8 @@ pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
 }
 
 /// Before the first release the schema had other first migrations; what they made is not taken for a part of this one.
-pub(crate) async fn a_schema_that_began_otherwise_is_refused(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_schema_that_began_otherwise_is_refused(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     store.close().await;
     drop(store);
     database.execute("UPDATE _sqlx_migrations SET checksum = 'another' WHERE version = 1").await.unwrap();
@@ -34,8 +34,7 @@ pub(crate) async fn a_schema_that_began_otherwise_is_refused(database: &dyn Data
 
 /// A newer program that has only added to the schema leaves this one as it was: it goes on, starts again, is told to
 /// migrate and finds nothing to do. With a change among the additions it may do none of that.
-pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(shop: Shop, database: &dyn Database) {
     let newer = async |description: &str| {
         let sql = format!(
             "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
@@ -72,8 +71,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     }
 }
 
-pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn reopening_keeps_everything(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     shop.lease("a", noon(), 2, 9).await;

@@ -4,8 +4,7 @@ use authority_store::tx::{LeasedDelivery, Settled, SettledAs};
 
 use super::{Database, Shop, at, done, noon, read, settlement};
 
-pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn each_outcome_leaves_its_marks(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     shop.open_checkouts(3).await;
     let taken = shop.lease("a", noon(), 9, 9).await;
@@ -49,8 +48,7 @@ pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
     assert_eq!(database.count(&retries).await, 1);
 }
 
-pub(crate) async fn only_what_is_still_ours_is_settled(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn only_what_is_still_ours_is_settled(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     shop.open_checkouts(3).await;
     assert_eq!(shop.settle(Vec::new()).await, 0);
@@ -80,8 +78,7 @@ pub(crate) async fn only_what_is_still_ours_is_settled(database: &dyn Database) 
     assert_eq!(database.count("deliveries WHERE status = 'succeeded'").await, 3);
 }
 
-pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     shop.open_checkouts(5).await;
     let hasten = async |delivery: &LeasedDelivery, s: i64| {

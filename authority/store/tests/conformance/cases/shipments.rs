@@ -24,8 +24,7 @@ async fn three_parcels(shop: &Shop) -> (Order, Vec<Shipment>) {
     (order, parcels)
 }
 
-pub(crate) async fn parcels_of_an_order_are_paged_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn parcels_of_an_order_are_paged_newest_first(shop: Shop, _: &dyn Database) {
     let (order, parcels) = three_parcels(&shop).await;
     let (_, elsewhere) = three_parcels(&shop).await;
     let page = async |before: Option<i64>, limit: i64| -> Vec<(i64, String)> {
@@ -44,8 +43,7 @@ pub(crate) async fn parcels_of_an_order_are_paged_newest_first(database: &dyn Da
     assert_eq!(elsewhere.len(), 3);
 }
 
-pub(crate) async fn a_parcel_is_found_with_its_tenant(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_parcel_is_found_with_its_tenant(shop: Shop, _: &dyn Database) {
     for shop in [shop.clone(), shop.in_test_mode()] {
         let (_, parcels) = three_parcels(&shop).await;
         let found = read!(shop, [parcels], |tx| tx.shipment_find(&parcels[0].id));
@@ -53,8 +51,7 @@ pub(crate) async fn a_parcel_is_found_with_its_tenant(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn marks_are_kept_beside_the_record(shop: Shop, _: &dyn Database) {
     let (order, _) = three_parcels(&shop).await;
     let (_, untouched) = (three_parcels(&shop).await, shop.in_test_mode());
     let marks = async |shop: &Shop| -> LineMarks {
@@ -87,8 +84,7 @@ pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
     assert_eq!(marks(&shop).await, set);
 }
 
-pub(crate) async fn the_operators_word_is_kept_beside_the_record(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_operators_word_is_kept_beside_the_record(shop: Shop, _: &dyn Database) {
     let (order, other) = (shop.sell().await.order, shop.sell().await.order);
     let confirmed_by = async |order: &Order| -> ConfirmedBy {
         read!(shop, [order], |tx| tx.order_confirmed_by(&shop.tenant, &order.order_number))

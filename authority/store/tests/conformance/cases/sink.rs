@@ -2,8 +2,7 @@
 
 use super::{Database, Shop, noon, read};
 
-pub(crate) async fn the_platform_gets_everybodys_events(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_platform_gets_everybodys_events(shop: Shop, database: &dyn Database) {
     let (other, test) = (Shop::new(&shop.store, "other").await, shop.in_test_mode());
     let platform = shop.platform();
     let sink = platform.endpoint(&["checkout.created"]).await;

@@ -39,8 +39,7 @@ async fn found(
     read!(shop, [ongoing], |tx| tx.subscription_find(&ongoing.record.id))
 }
 
-pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_come_back_as_they_were(shop: Shop, _: &dyn Database) {
     for more in [json!({"status": "incomplete"}), json!({"trial_days": 7}), json!({})] {
         let made = opened(true, "c-77", more);
         shop.commit(vec![made.told()]).await.unwrap();
@@ -59,8 +58,7 @@ pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database
     assert_eq!(found(&shop, &nobody).await, None);
 }
 
-pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_are_each_tenants_own(shop: Shop, _: &dyn Database) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let made = opened(true, "c-77", json!({}));
     shop.commit(vec![made.told()]).await.unwrap();
@@ -84,8 +82,7 @@ pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) 
     assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), made)));
 }
 
-pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_are_listed_newest_first(shop: Shop, _: &dyn Database) {
     let mut made = Vec::new();
     for (n, customer) in ["c-1", "c-2", "c-1"].into_iter().enumerate() {
         let mut ongoing = opened(true, customer, json!({}));
@@ -114,8 +111,7 @@ pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Databas
     assert_eq!(page(time, None, 9).await, [(2, 1)]);
 }
 
-pub(crate) async fn terms_stand_beside_their_checkout(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn terms_stand_beside_their_checkout(shop: Shop, _: &dyn Database) {
     let (checkout, opening) = shop.opened();
     let (plain, other) = shop.opened();
     shop.commit(vec![opening, other]).await.unwrap();

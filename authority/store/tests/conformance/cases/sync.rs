@@ -25,8 +25,7 @@ async fn get(shop: &Shop, stream: CheckpointStream, name: &str) -> Option<Checkp
     read!(shop, [name], |tx| tx.checkpoint_get(&shop.tenant, stream, &name))
 }
 
-pub(crate) async fn a_checkpoint_moves_version_by_version(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_checkpoint_moves_version_by_version(shop: Shop, _: &dyn Database) {
     let one = first(&shop, "a", CheckpointStream::Events);
     put(&shop, &one).await.unwrap();
     assert_eq!(get(&shop, CheckpointStream::Events, "a").await, Some(one.clone()));
@@ -47,8 +46,7 @@ pub(crate) async fn a_checkpoint_moves_version_by_version(database: &dyn Databas
     assert_eq!(get(&shop, CheckpointStream::Events, "a").await, Some(two));
 }
 
-pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn checkpoints_are_listed_newest_first(shop: Shop, _: &dyn Database) {
     let mut made = Vec::new();
     for (name, stream) in [
         ("a", CheckpointStream::Events),
@@ -110,8 +108,7 @@ async fn holder(shop: &Shop, asked: ExternalName) -> Option<String> {
     found
 }
 
-pub(crate) async fn a_name_is_one_orders(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_name_is_one_orders(shop: Shop, _: &dyn Database) {
     let (one, two) = (shop.sell().await.order.order_number, shop.sell().await.order.order_number);
     assert_eq!(holder(&shop, name("erp", "1")).await, None);
     give(&shop, &one, name("erp", "1")).await.unwrap();

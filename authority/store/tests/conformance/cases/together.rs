@@ -50,8 +50,7 @@ async fn sequences(database: &dyn Database, shop: &Shop) -> (i64, i64, i64) {
     (count, last, database.number(&counter).await)
 }
 
-pub(crate) async fn one_of_twenty_is_refused_alone(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_of_twenty_is_refused_alone(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let mut others = Vec::new();
     for n in 0..16 {
@@ -82,8 +81,7 @@ pub(crate) async fn one_of_twenty_is_refused_alone(database: &dyn Database) {
     assert_eq!(shop.open_checkout().await.events[0].sequence, 3, "the stream goes on");
 }
 
-pub(crate) async fn a_refusal_between_others_leaves_no_gap(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_refusal_between_others_leaves_no_gap(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let held = hold(&shop.store).await;
     let (never, change) = shop.opened();
@@ -110,8 +108,7 @@ pub(crate) async fn a_refusal_between_others_leaves_no_gap(database: &dyn Databa
     assert_eq!(database.number("SELECT MAX(created_sequence) FROM deliveries").await, 3);
 }
 
-pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(shop: Shop, database: &dyn Database) {
     let held = hold(&shop.store).await;
     let before = opening(&shop);
     // The record is sent by the question that follows it, the message waits and is refused at the job's end.
@@ -139,8 +136,7 @@ pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: 
     assert_eq!(sequences(database, &shop).await, (3, 3, 3));
 }
 
-pub(crate) async fn what_a_job_changes_the_next_one_finds(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_a_job_changes_the_next_one_finds(shop: Shop, _: &dyn Database) {
     let held = hold(&shop.store).await;
     let before = opening(&shop);
     let (store, tenant, endpoint) = (shop.store.clone(), shop.tenant.clone(), endpoint(true, &["*"]));
@@ -166,8 +162,7 @@ pub(crate) async fn what_a_job_changes_the_next_one_finds(database: &dyn Databas
     assert_eq!((after.deliveries.len(), after.events[0].sequence), (0, 3));
 }
 
-pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_a_refused_job_changed_nobody_finds(shop: Shop, database: &dyn Database) {
     let held = hold(&shop.store).await;
     let before = opening(&shop);
     let (store, tenant, endpoint) = (shop.store.clone(), shop.tenant.clone(), endpoint(true, &["*"]));

@@ -31,8 +31,7 @@ async fn missing(
         .collect()
 }
 
-pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn every_event_has_a_fate(shop: Shop, database: &dyn Database) {
     shop.open_checkout().await;
     let id = shop.endpoint(&["*"]).await;
     // Somebody else's deliveries are no news of ours.
@@ -92,8 +91,7 @@ pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
     assert_eq!(oldest[0].event_type, "checkout.created");
 }
 
-pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["refund.*"]).await, shop.endpoint(&["refund.*"]).await);
     // 1 to 6: a checkout and its payment, the payment's success and the order.
     shop.sell().await;
@@ -121,8 +119,7 @@ pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(database: &dyn Dat
     );
 }
 
-pub(crate) async fn a_time_is_a_place_in_the_stream(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_time_is_a_place_in_the_stream(shop: Shop, _: &dyn Database) {
     let place = async |time: Timestamp| -> i64 { read!(shop, |tx| tx.sequence_at(&shop.tenant, time)) };
     assert_eq!(place(noon()).await, 1, "a stream without events");
     for s in [0, 10, 10, 20, 20, 20, 30] {

@@ -17,8 +17,7 @@ async fn due(shop: &Shop) -> ShardSet {
 }
 
 /// Each kind of work is found in the shard of its merchant, and in no other.
-pub(crate) async fn what_time_brings_is_found_in_its_shards(database: &dyn Database) {
-    let first = Shop::open(database).await;
+pub(crate) async fn what_time_brings_is_found_in_its_shards(first: Shop, database: &dyn Database) {
     is_due_for(&first, &[], "at first").await;
     let mut merchants: Vec<MerchantId> = Vec::new();
     for kind in ["secret", "stranded", "alert", "failing"] {

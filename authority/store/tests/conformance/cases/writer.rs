@@ -10,8 +10,8 @@ use rand::RngExt;
 use super::held::{make, slugs};
 use super::{Database, Shop, ask, dice, hold, merchant, noon, release, submit};
 
-pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn an_answer_comes_after_the_commit(shop: Shop, _: &dyn Database) {
+    let store = shop.store;
     let writers = (0..64).map(|n| {
         let (store, merchant) = (store.clone(), merchant(&format!("m{n}")));
         tokio::spawn(async move {
@@ -26,8 +26,8 @@ pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn a_refusal_undoes_its_own_writes_only(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_refusal_undoes_its_own_writes_only(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let held = hold(&store).await;
     let kept = make(&store, "kept", || Ok(()));
     let refused = make(&store, "refused", || Err(Refusal::not_found("reason")));
@@ -47,8 +47,8 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only(database: &dyn Database
     assert_eq!(slugs(database, &["kept", "refused", "busy", "after"]).await, ["kept", "after"]);
 }
 
-pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let (open, holding) = hold(&store).await;
     let kept = make(&store, "kept", || Ok(()));
     // Refused because of what the job before it wrote, which is about to be undone.
@@ -69,8 +69,8 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &d
     assert_eq!(slugs(database, &["next"]).await, ["next"]);
 }
 
-pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_panic_harms_nobody_else(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let held = hold(&store).await;
     let before = make(&store, "before", || Ok(()));
     let panicking = make(&store, "panicking", || panic!("a test panics on purpose"));
@@ -100,8 +100,8 @@ pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
     assert!(matches!(reading, Err(StoreError::Broken(_))));
 }
 
-pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let broken = merchant("broken");
     let id = broken.id.clone();
     ask!(store.write, [broken], |tx| tx.merchant_insert(&broken)).unwrap();
@@ -117,8 +117,8 @@ pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else(database: &dyn D
     assert_eq!(slugs(database, &["before", "after"]).await, ["before", "after"]);
 }
 
-pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let (open, holding) = hold(&store).await;
     let abandoned = make(&store, "abandoned", || Ok(()));
     drop(abandoned);
@@ -132,8 +132,7 @@ pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work(database: &dyn
 
 /// Defect 1 of the measurements that shaped this store: a future dropped in the middle of a transaction made the
 /// acknowledged writes of others vanish.
-pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let callers: Vec<_> = (0..300)
         .map(|_| {
@@ -170,15 +169,15 @@ pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(database: &dyn D
     assert_eq!(database.number("SELECT MAX(sequence) FROM events").await, checkouts, "a gap");
 }
 
-pub(crate) async fn a_reading_job_cannot_write(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_reading_job_cannot_write(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let merchant = merchant("reader");
     ask!(store.read, |tx| tx.merchant_insert(&merchant)).unwrap_err();
     assert_eq!(slugs(database, &["reader"]).await, Vec::<String>::new());
 }
 
-pub(crate) async fn closing_finishes_what_was_submitted(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn closing_finishes_what_was_submitted(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let held = hold(&store).await;
     let submitted = make(&store, "submitted", || Ok(()));
     let closing = store.clone();
