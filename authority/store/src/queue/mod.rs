@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use crate::job::{End, Job};
+use crate::job::Job;
 use crate::shards::{ShardSet, Turns};
 use crate::{Result, StoreError};
 
@@ -41,12 +41,6 @@ pub(crate) struct Counted {
 
 /// The count of one job that is not answered yet.
 struct Count(Arc<AtomicUsize>);
-
-impl Counted {
-    pub(crate) fn answer(self, end: End) {
-        self.job.answer(end);
-    }
-}
 
 impl Drop for Count {
     fn drop(&mut self) {
@@ -163,12 +157,24 @@ impl Queue {
     /// taken. Another instance may hold their turns. Their shards belong to the caller like those of
     /// [`Queue::next`].
     pub(crate) fn also(&self, most: usize) -> Batch {
-        self.state().also(most)
+        let mut state = self.state();
+        let (busy, mut turns) = (state.busy, ShardSet::NONE);
+        let jobs = state.pick(most, |job, reserved| {
+            let free = job.shards.without(busy.or(reserved));
+            let runs = !job.part && !free.is_empty() && free == job.shards;
+            if runs {
+                turns = turns.or(free);
+            }
+            runs
+        });
+        state.busy = state.busy.or(turns);
+        state.contended = state.contended.without(turns);
+        Batch { jobs, turns, wait: false }
     }
 
     /// Takes up to `most` more jobs for a transaction that holds these turns.
     pub(crate) fn more(&self, held: ShardSet, most: usize) -> VecDeque<Counted> {
-        self.state().join(held, most)
+        self.state().pick(most, |job, reserved| held.without(reserved).contains(job.shards))
     }
 
     /// The transaction of a batch that waited for turns has them now, or has given up.
@@ -235,25 +241,6 @@ impl State {
             self.contended = self.contended.without(batch.turns);
         }
         batch
-    }
-
-    fn also(&mut self, most: usize) -> Batch {
-        let (busy, mut turns) = (self.busy, ShardSet::NONE);
-        let jobs = self.pick(most, |job, reserved| {
-            let free = job.shards.without(busy.or(reserved));
-            let runs = !job.part && !free.is_empty() && free == job.shards;
-            if runs {
-                turns = turns.or(free);
-            }
-            runs
-        });
-        self.busy = self.busy.or(turns);
-        self.contended = self.contended.without(turns);
-        Batch { jobs, turns, wait: false }
-    }
-
-    fn join(&mut self, held: ShardSet, most: usize) -> VecDeque<Counted> {
-        self.pick(most, |job, reserved| held.without(reserved).contains(job.shards))
     }
 
     /// Takes up to `most` of the jobs that `runs` allows, by their turns and what jobs that were left before them have

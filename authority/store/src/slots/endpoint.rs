@@ -7,8 +7,8 @@ use authority_domain::endpoint::in_flight_limit::{
     DEFAULT_MAX_IN_FLIGHT, InFlightLimit, LARGEST_MAX_IN_FLIGHT,
 };
 
-use super::Want;
 use super::pools::Pool;
+use super::{Want, whole};
 use crate::tx::Bounds;
 
 /// The most deliveries of one endpoint that are queued beyond its in-flight limit.
@@ -147,8 +147,4 @@ impl OfEndpoint {
         self.hold = Hold::default();
         self.pace = Pace::Unknown;
     }
-}
-
-fn whole(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -249,6 +249,10 @@ impl Slots {
     }
 }
 
+pub(crate) fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 impl State {
     fn forget_unused(&mut self) {
         if self.endpoints.len() > REMEMBERED_MAX {

@@ -37,7 +37,7 @@ fn waited_in_vain(mut job: Counted) -> Option<Counted> {
         return Some(job);
     }
     tracing::error!("a write waited too long for its turns");
-    job.answer(End::Lost);
+    job.job.answer(End::Lost);
     None
 }
 
@@ -84,7 +84,7 @@ impl Worker {
                 // Those that came meanwhile would each wait for the same lock in turn.
                 let shards = if self.several { batch.turns } else { ShardSet::ALL };
                 let meanwhile = self.queue.more(shards, usize::MAX);
-                batch.jobs.into_iter().chain(meanwhile).for_each(|job| job.answer(End::Lost));
+                batch.jobs.into_iter().chain(meanwhile).for_each(|job| job.job.answer(End::Lost));
                 return batch.turns;
             }
         };
@@ -113,7 +113,7 @@ impl Worker {
         // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
         self.listeners.committed(ended.effects);
         for (job, end) in ended.answers {
-            job.answer(end);
+            job.job.answer(end);
         }
         kept
     }
@@ -131,7 +131,7 @@ impl Worker {
             Ok(held) => Some(held),
             Err(error) => {
                 tracing::error!(error = %error, "the transaction is lost");
-                batch.jobs.drain(..).for_each(|job| job.answer(End::Lost));
+                batch.jobs.drain(..).for_each(|job| job.job.answer(End::Lost));
                 None
             }
         }

@@ -93,7 +93,7 @@ impl Tx {
 }
 
 pub(crate) fn delivery(row: &Row) -> Result<Delivery> {
-    let created_at = row.time("created_at")?;
+    let created_at = row.read("created_at")?;
     Ok(fields!(row => Delivery {
         id, event_id, event_type, endpoint_id, attempt_count, next_attempt_at, last_response_status,
         succeeded_at, failed_at, livemode;
@@ -102,7 +102,7 @@ pub(crate) fn delivery(row: &Row) -> Result<Delivery> {
         last_outcome: row.optional_word("deliveries.last_outcome", AttemptOutcome::parse)?,
         failure_reason: row.optional_word("deliveries.failure_reason", FailureReason::parse)?,
         created_at,
-        updated_at: row.optional_time("updated_at")?.unwrap_or(created_at),
+        updated_at: row.read::<Option<_>>("updated_at")?.unwrap_or(created_at),
     }))
 }
 

@@ -101,7 +101,8 @@ impl Tx {
                 NewDeliveryState::HandedOff(_) => self.conn.cache.fill_place(endpoint),
                 NewDeliveryState::HeldBack => {}
                 NewDeliveryState::NoRoom => {
-                    self.conn.cache.fill_up(endpoint);
+                    // Without a holder it goes before any other, so no capacity is left.
+                    self.conn.cache.leave_room(endpoint, 0);
                     self.leave_behind(endpoint);
                 }
                 NewDeliveryState::Unasked => self.ask_for_room(endpoint, now),

@@ -234,12 +234,12 @@ fn condition_of(row: &Row) -> Result<ConditionOf> {
         alerted: row.get("alerted")?,
         condition: Condition {
             health: health(row)?,
-            first_failure_at: row.optional_time("first_failure_at")?,
+            first_failure_at: row.read("first_failure_at")?,
             failed_events: events.split_whitespace().map(|id| EventId::from_store(id.to_owned())).collect(),
             hold: Hold {
-                until: row.optional_time("held_until")?,
+                until: row.read("held_until")?,
                 step: row.get("hold_step")?,
-                since: row.optional_time("hold_since")?,
+                since: row.read("hold_since")?,
                 reason: held_reason(row)?,
                 asked: row.get("hold_asked")?,
                 regained: row.get("hold_regained")?,

@@ -75,8 +75,8 @@ impl Tx {
             let Some(figures) = figures.get_mut(&row.read("endpoint_id")?) else { continue };
             figures.pending = row.get("pending")?;
             figures.due = row.get("due")?;
-            figures.oldest_pending_at = row.optional_time("oldest")?;
-            figures.first_due_at = row.optional_time("first_due")?;
+            figures.oldest_pending_at = row.read("oldest")?;
+            figures.first_due_at = row.read("first_due")?;
         }
         Ok(())
     }

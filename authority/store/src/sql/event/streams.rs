@@ -238,7 +238,7 @@ fn reach(row: &Row, dispatch: &DispatchHandle, now: Timestamp) -> Result<Option<
         return Ok(None);
     }
     let hold = Hold {
-        until: row.optional_time("held_until")?,
+        until: row.read("held_until")?,
         step: row.get("hold_step")?,
         regained: row.get("hold_regained")?,
         ..Hold::default()

@@ -134,7 +134,7 @@ impl Tx {
     /// Keeps the idempotency key and its request's fingerprint for ever with the refund or shipment of this id, which
     /// this transaction makes after the call (contract 4.3).
     pub fn idempotency_key_keep(&mut self, record_id: &str, key: &str, fingerprint: &[u8; 32]) {
-        self.keep_key(record_id, key, fingerprint);
+        self.job.kept_key = Some((record_id.to_owned(), (key.to_owned(), *fingerprint)));
     }
 
     /// Removes up to `limit` answers that have expired; returns how many. It needs no turn: an answer that a request

@@ -49,7 +49,7 @@ impl Tx {
             Ok(FoundPortalSession {
                 session: session(row, *hash)?,
                 merchant: row.record("merchant")?,
-                key_revoked_at: row.optional_time("revoked_at")?,
+                key_revoked_at: row.read("revoked_at")?,
             })
         })
         .await

@@ -107,6 +107,6 @@ fn entry(row: &Row) -> Result<AuditEntry> {
         id, request_id, operation, merchant_id, livemode, resource_id, version_before, reason;
         created_by: Author::from_store(row.get("key_id")?),
         version_after: row.get("resource_version")?,
-        created_at: row.time("at")?,
+        created_at: row.read("at")?,
     }))
 }

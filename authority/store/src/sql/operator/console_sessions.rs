@@ -43,8 +43,8 @@ impl Tx {
             let session = ConsoleSession {
                 hash: *hash,
                 key_id: KeyId::from_store(row.get("id")?),
-                created_at: row.time("begun_at")?,
-                used_at: row.time("used_at")?,
+                created_at: row.read("begun_at")?,
+                used_at: row.read("used_at")?,
             };
             Ok((session, operator_key(row)?))
         })

@@ -49,7 +49,7 @@ impl Tx {
             .push(held)
             .push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted ON TRUE");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
-        let oldest = row.optional_time("oldest")?;
+        let oldest: Option<Timestamp> = row.read("oldest")?;
         Ok(fields!(row => QueueFigures {
             pending, due, leased;
             oldest_due_at: oldest.filter(|oldest| *oldest <= now),

@@ -7,8 +7,7 @@ use authority_domain::{DeliveryId, Endpoint, EndpointId, EventId, MerchantId, Te
 
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::delivery::history::{ATTEMPTS, attempt, delivery};
-use crate::sql::endpoint::rows;
-use crate::sql::endpoint::rows::endpoint;
+use crate::sql::endpoint::rows::{self, endpoint};
 use crate::sql::event::push_event_filter;
 use crate::sql::transaction::page_rows::placed_texts;
 use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, bodies, fields, query};
@@ -196,18 +195,14 @@ impl Tx {
         if let Some(row) = rows.first() {
             figures.pending = row.get("all_pending")?;
             figures.due = row.get("all_due")?;
-            figures.oldest_pending_at = Some(row.time("oldest_of_all")?);
+            figures.oldest_pending_at = Some(row.read("oldest_of_all")?);
         }
         Ok(Outbox { figures, endpoints: rows.iter().map(backlog).collect::<Result<_, _>>()? })
     }
 }
 
 fn found_endpoint(row: &Row) -> Result<FoundEndpoint> {
-    Ok(FoundEndpoint {
-        endpoint: endpoint(row)?,
-        owner: row.tenant()?,
-        deleted_at: row.optional_time("deleted_at")?,
-    })
+    Ok(FoundEndpoint { endpoint: endpoint(row)?, owner: row.tenant()?, deleted_at: row.read("deleted_at")? })
 }
 
 pub(crate) fn found(row: &Row) -> Result<FoundDelivery> {
@@ -223,6 +218,6 @@ fn backlog(row: &Row) -> Result<Backlog> {
         endpoint_id, consecutive_failures, pending, due;
         owner: row.tenant()?,
         state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
-        oldest_pending_at: row.time("oldest")?,
+        oldest_pending_at: row.read("oldest")?,
     }))
 }

@@ -5,7 +5,7 @@
 
 use authority_domain::{
     AlertId, AlertStatus, AttemptId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, KeyId,
-    RecoveryId, ShareId, ShipmentId, SubscriptionId, Tenant,
+    RecoveryId, ShareId, ShipmentId, SubscriptionId, Tenant, Timestamp,
 };
 
 use crate::driver::Dialect;
@@ -178,7 +178,7 @@ impl Tx {
     pub async fn alert_status(&mut self, id: &AlertId) -> Result<Option<AlertStatus>> {
         let query = bodies::by_id(&self.conn, "SELECT closed_at FROM alerts", id.as_str());
         let status = |row: &Row| {
-            let closed_at = row.optional_time("closed_at")?;
+            let closed_at: Option<Timestamp> = row.read("closed_at")?;
             Ok(if closed_at.is_none() { AlertStatus::Open } else { AlertStatus::Closed })
         };
         query.read_optional_as(&mut self.conn, status).await

@@ -105,7 +105,7 @@ impl Tx {
         }
         let statement = "SELECT body, resource_version FROM orders \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4";
-        bodies::text(&mut self.conn, statement, tenant, number.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, number.as_str()).await
     }
 
     /// Up to `limit` orders before `before` (newest first; `None` from the newest), as stored text.
@@ -149,7 +149,7 @@ impl Tx {
             let change = fields!(row => StoredChange {
                 order_number, resource_version, body;
                 sequence: row.get("last_sequence")?,
-                changed_at: row.time("updated_at")?,
+                changed_at: row.read("updated_at")?,
             });
             Ok((change.body.len(), change))
         })
@@ -200,7 +200,7 @@ impl Tx {
         .binds((until.as_ms(), after.map_or(i64::MIN, |after| after.created_at.as_ms())))
         .binds((after.map_or("", |after| after.number.as_str()), limit))
         .read_as(&mut self.conn, |row| {
-                Ok(PendingOrder { created_at: row.time("created_at")?, number: row.read("order_number")? })
+                Ok(PendingOrder { created_at: row.read("created_at")?, number: row.read("order_number")? })
             }).await
     }
 

@@ -270,9 +270,8 @@ fn connection(row: &Row) -> Result<PartnerConnection> {
         Ok(Some(ConnectionSide { merchant, label: row.get(label)? }))
     };
     let broken = || StoreError::Broken("partner_connections: the columns contradict each other".to_owned());
-    let accepted =
-        side("partner_id", "partner_slug", "partner_label")?.zip(row.optional_time("accepted_at")?);
-    let state = match (row.get::<&str>("status")?, accepted, row.optional_time("revoked_at")?) {
+    let accepted = side("partner_id", "partner_slug", "partner_label")?.zip(row.read("accepted_at")?);
+    let state = match (row.get::<&str>("status")?, accepted, row.read("revoked_at")?) {
         ("invited", None, None) => ConnectionState::Invited,
         ("accepted", Some((partner, at)), None) => ConnectionState::Accepted { partner, at },
         ("revoked", accepted, Some(at)) => ConnectionState::Revoked { accepted, at },

@@ -196,7 +196,7 @@ pub(crate) fn push_filter(query: &mut Query<'_>, filter: &ShareFilter) {
 
 /// When the share's connection was ended.
 fn ended_at(row: &Row) -> Result<Option<Timestamp>> {
-    row.optional_time("connection_revoked_at")
+    row.read("connection_revoked_at")
 }
 
 /// The share as it is.

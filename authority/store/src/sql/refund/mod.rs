@@ -61,7 +61,7 @@ impl Tx {
     /// One refund as stored text, with its version.
     pub async fn refund_body(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM refunds WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
-        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
     /// One refund, as the operator's paths name it.

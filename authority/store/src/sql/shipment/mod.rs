@@ -46,7 +46,7 @@ impl Tx {
     /// One shipment as stored text, with its version.
     pub async fn shipment_body(&mut self, tenant: &Tenant, id: &ShipmentId) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM shipments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
-        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
     /// One shipment and its tenant, as the operator's paths name it.

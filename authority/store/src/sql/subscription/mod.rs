@@ -35,7 +35,7 @@ impl Tx {
             id.as_str(),
         );
         let found = |row: &Row| {
-            let anchor = row.optional_time("period_anchor")?;
+            let anchor = row.read("period_anchor")?;
             Ok((row.tenant()?, AnchoredSubscription { record: row.record("body")?, anchor }))
         };
         query.read_optional_as(&mut self.conn, found).await
@@ -49,7 +49,7 @@ impl Tx {
     ) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM subscriptions \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
-        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
     /// Up to `limit` subscriptions before `before` (newest first; `None` from the newest), as stored text.

@@ -23,17 +23,8 @@ pub(crate) async fn record<'q, T: DeserializeOwned>(
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
-/// The stored text and version that `statement` finds; it selects `body, resource_version`.
-pub(crate) async fn text(
-    conn: &mut BufferedConnection,
-    statement: &'static str,
-    tenant: &Tenant,
-    key: &str,
-) -> Result<Option<(String, i64)>> {
-    found(conn, query(statement), tenant, key).await
-}
-
-async fn found<'q, T: FromRow>(
+/// The row that such a statement finds: of a record's text, its `body, resource_version`.
+pub(crate) async fn found<'q, T: FromRow>(
     conn: &mut BufferedConnection,
     statement: Query<'q>,
     tenant: &'q Tenant,

@@ -66,19 +66,9 @@ macro_rules! fields {
 pub(crate) use fields;
 
 impl Row {
-    /// A value of a type that has its own form in columns.
+    /// A value of a type that has its own form in columns: a time is stored as milliseconds since the Unix epoch.
     pub(crate) fn read<T: Stored>(&self, column: &str) -> Result<T> {
         T::of(self, column)
-    }
-
-    /// A time, which is stored as milliseconds since the Unix epoch.
-    pub(crate) fn time(&self, column: &str) -> Result<Timestamp> {
-        Ok(Timestamp::from_ms(self.get(column)?))
-    }
-
-    /// A time that may be missing.
-    pub(crate) fn optional_time(&self, column: &str) -> Result<Option<Timestamp>> {
-        Ok(self.get::<Option<i64>>(column)?.map(Timestamp::from_ms))
     }
 
     /// Whose the row is; it has `merchant_id` and `livemode`.

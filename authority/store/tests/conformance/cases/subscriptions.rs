@@ -1,13 +1,12 @@
 //! Subscriptions: the record with its anchor, lists, tenants, and the terms that stand beside a checkout (contract 2.6,
 //! 2.7, 4.5).
 
+use authority_domain::Tenant;
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::subscription;
-use authority_domain::subscription::SubscriptionStatus;
-use authority_domain::subscription::flow::SubscriptionOutcome;
+use authority_domain::subscription::flow::{self, SubscriptionOutcome};
 use authority_domain::subscription::{
     AnchoredSubscription, Interval, PricedItems, SubscriptionReportRequest, SubscriptionRequest,
-    SubscriptionTerms,
+    SubscriptionStatus, SubscriptionTerms,
 };
 use serde_json::{Value, json};
 
@@ -20,7 +19,7 @@ fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     });
     body.as_object_mut().unwrap().append(more.clone().as_object_mut().unwrap());
     let new = SubscriptionRequest::read(&body, noon()).unwrap().into_new(noon(), &mut dice()).unwrap();
-    subscription::flow::open(new, livemode, noon()).unwrap()
+    flow::open(new, livemode, noon()).unwrap()
 }
 
 fn reported(ongoing: &AnchoredSubscription, body: &Value) -> AnchoredSubscription {
@@ -32,10 +31,7 @@ fn reported(ongoing: &AnchoredSubscription, body: &Value) -> AnchoredSubscriptio
     }
 }
 
-async fn found(
-    shop: &Shop,
-    ongoing: &AnchoredSubscription,
-) -> Option<(authority_domain::tenant::Tenant, AnchoredSubscription)> {
+async fn found(shop: &Shop, ongoing: &AnchoredSubscription) -> Option<(Tenant, AnchoredSubscription)> {
     read!(shop, [ongoing], |tx| tx.subscription_find(&ongoing.record.id))
 }
 
