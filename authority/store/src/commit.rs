@@ -73,13 +73,7 @@ pub async fn commit_changes(
     for Version { record, places, before } in last_versions(changes, first) {
         put(tx, &tenant.merchant_id, record, places, &hearings).await?;
         let (_, id, after) = identity(record);
-        tx.note_written(Written {
-            resource_id: id.to_owned(),
-            merchant_id: Some(tenant.merchant_id.clone()),
-            livemode: Some(tenant.livemode),
-            before,
-            after,
-        });
+        tx.note_written(Written::of(tenant, id, before, after));
     }
     let events: Vec<NewEvent> = changes
         .iter()

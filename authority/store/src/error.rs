@@ -104,18 +104,17 @@ impl From<sqlx::Error> for StoreError {
                 if let Some(database) = database.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
                     return postgres::failure::read(database);
                 }
+                let message = database.message();
                 match database.kind() {
-                    ErrorKind::UniqueViolation if database.message().contains("merchants.slug") => {
+                    ErrorKind::UniqueViolation if message.contains("merchants.slug") => {
                         Self::Conflict(Constraint::MerchantSlug)
                     }
                     // SQLite names the index of expressions and the columns of any other.
-                    ErrorKind::UniqueViolation if database.message().contains("partner_connections_pair") => {
+                    ErrorKind::UniqueViolation if message.contains("partner_connections_pair") => {
                         Self::Conflict(Constraint::ConnectedPair)
                     }
                     ErrorKind::UniqueViolation
-                        if database
-                            .message()
-                            .ends_with("order_shares.order_number, order_shares.connection_id") =>
+                        if message.ends_with("order_shares.order_number, order_shares.connection_id") =>
                     {
                         Self::Conflict(Constraint::SharedOrder)
                     }

@@ -7,7 +7,6 @@
 use futures_util::future::BoxFuture;
 
 use crate::driver::query;
-use crate::migrations::Found;
 use crate::store_url::StoreUrl;
 use crate::tx::Tx;
 use crate::{Result, StoreError, postgres, sqlite};
@@ -31,21 +30,16 @@ impl Inspection {
     /// # Errors
     /// [`StoreError::Unavailable`] when there is no such database or it does not answer.
     pub async fn open(url: &StoreUrl) -> Result<Self> {
-        match url {
+        let (tx, found): (Tx, _) = match url {
             StoreUrl::Sqlite(path) => {
-                let (conn, found) = sqlite::inspect(path).await?;
-                Ok(Self::of(conn.into(), found))
+                sqlite::inspect(path).await.map(|(conn, found)| (conn.into(), found))?
             }
             StoreUrl::Postgres(url) => {
-                let (conn, found) = postgres::inspect(url).await?;
-                Ok(Self::of(conn.into(), found))
+                postgres::inspect(url).await.map(|(conn, found)| (conn.into(), found))?
             }
-        }
-    }
-
-    fn of(tx: Tx, found: Found) -> Self {
+        };
         let schema_known = (tx.conn.dialect().known)().newest;
-        Self { tx, schema_found: found.newest, schema_known, schema_fits: found.fits(schema_known) }
+        Ok(Self { tx, schema_found: found.newest, schema_known, schema_fits: found.fits(schema_known) })
     }
 
     /// The database's own clock in milliseconds since the Unix epoch; `None` where the machine's clock is the only
@@ -78,12 +72,12 @@ impl Inspection {
     }
 
     async fn control(&mut self, statement: &'static str) -> Result<()> {
-        Ok(self.tx.conn.raw().control(statement).await?)
+        Ok(self.tx.conn.raw.control(statement).await?)
     }
 
     /// Closes the connection.
     pub async fn close(self) {
-        if let Err(error) = self.tx.conn.close().await {
+        if let Err(error) = self.tx.conn.raw.close().await {
             tracing::warn!(error = %error, "the database connection was not closed in order");
         }
     }

@@ -227,7 +227,7 @@ impl Job {
     /// Runs inside the open transaction.
     pub(crate) async fn run(&mut self, tx: &mut Tx) -> Ran {
         self.result = None;
-        tx.set_dispatch(self.dispatch.clone());
+        tx.job.dispatch = self.dispatch.clone();
         let work = &mut self.work;
         // A panic in one job must not end the writer, which would fail every other request.
         let worked = async {

@@ -40,10 +40,6 @@ impl Readers {
         ReaderCount { name, open: open.into(), idle, limit: limit.into() }
     }
 
-    pub(crate) async fn close(&self) {
-        self.0.close().await;
-    }
-
     /// Reads in a task of its own: the caller may hang up, and the connection still returns to its pool intact (T10).
     pub(crate) async fn read<T: Send + 'static, E: JobError>(&self, work: impl Work<T, E>) -> Result<T, E> {
         typed(self.run(Box::new(move |tx| Box::pin(erased(work(tx))))).await)
@@ -55,10 +51,10 @@ impl Readers {
             let conn = pool.acquire().await.map_err(|error| JobFailure::OfStore(error.into()))?;
             let mut tx = Tx::from(conn);
             if let Ok(worked) = timeout(READ_WAIT, work(&mut tx)).await {
-                tx.conn.give_back();
+                tx.conn.raw.give_back();
                 return worked;
             }
-            tx.conn.give_up();
+            tx.conn.raw.give_up();
             Err(JobFailure::OfStore(StoreError::Unavailable("a read was not answered in time".to_owned())))
         });
         let panicked = || JobFailure::OfStore(StoreError::Broken("a reading job panicked".to_owned()));

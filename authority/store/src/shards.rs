@@ -74,11 +74,6 @@ impl ShardSet {
         Self(1_u128.checked_shl(shard).unwrap_or(0)).and(Self::ALL)
     }
 
-    /// The numbers of the shards, ascending.
-    pub(crate) fn numbers(self) -> impl Iterator<Item = u32> {
-        (0..=OPERATOR_SHARD).filter(move |shard| self.contains(Self::one(*shard)))
-    }
-
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(self) -> bool {
@@ -118,7 +113,7 @@ impl ShardSet {
 
 impl fmt::Debug for ShardSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.numbers()).finish()
+        f.debug_set().entries(self.all().map(Shard::number)).finish()
     }
 }
 
@@ -182,7 +177,11 @@ mod tests {
     fn a_merchant_has_one_shard_and_the_operator_another() {
         // `SELECT get_byte(sha256('mer_1'), 0) % 64` and so on.
         for (id, shard) in [("mer_1", 54), ("mer_2", 51)] {
-            assert_eq!(ShardSet::of(&merchant(id)).numbers().collect::<Vec<_>>(), [shard], "{id}");
+            assert_eq!(
+                ShardSet::of(&merchant(id)).all().map(Shard::number).collect::<Vec<_>>(),
+                [shard],
+                "{id}"
+            );
         }
         assert_eq!(ShardSet::of(&Tenant::operator().merchant_id), ShardSet::one(64));
     }
@@ -197,7 +196,7 @@ mod tests {
     fn there_is_no_shard_behind_the_last() {
         assert_eq!(ShardSet::one(65), ShardSet::NONE);
         assert_eq!(ShardSet::one(500), ShardSet::NONE);
-        assert_eq!(ShardSet::ALL.numbers().count(), 65);
+        assert_eq!(ShardSet::ALL.all().count(), 65);
     }
 
     #[test]

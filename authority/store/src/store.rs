@@ -16,6 +16,7 @@ use crate::store_url::StoreUrl;
 use crate::supervisor::Supervisor;
 use crate::tx::{Prefetch, Tx};
 use crate::writer::Writer;
+use crate::writing_connection::WritingConnection;
 use crate::{Distribution, postgres, sqlite};
 use crate::{Result, StoreError};
 
@@ -56,30 +57,27 @@ impl Store {
     /// cannot be opened or migrated.
     pub async fn open(url: &StoreUrl, access: Access) -> Result<Self> {
         let (listeners, supervisor) = (CommitListeners::default(), Supervisor::default());
-        match url {
-            StoreUrl::Sqlite(path) => {
-                let opened = sqlite::open(path, access).await?;
-                Ok(Self {
-                    writer: Writer::start(vec![Box::new(opened.writing)], &listeners, &supervisor),
-                    record_readers: Readers(Pool::Sqlite(opened.record_readers)),
-                    list_readers: Readers(Pool::Sqlite(opened.list_readers)),
-                    listeners,
-                    supervisor,
-                    lock: opened.lock.map(Arc::new),
-                })
-            }
-            StoreUrl::Postgres(url) => {
-                let opened = postgres::open(url).await?;
-                Ok(Self {
-                    writer: Writer::start(opened.writing, &listeners, &supervisor),
-                    record_readers: Readers(Pool::Postgres(opened.record_readers, opened.dialect)),
-                    list_readers: Readers(Pool::Postgres(opened.list_readers, opened.dialect)),
-                    listeners,
-                    supervisor,
-                    lock: None,
-                })
-            }
-        }
+        let (writing, record_readers, list_readers, lock): (Vec<Box<dyn WritingConnection>>, _, _, _) =
+            match url {
+                StoreUrl::Sqlite(path) => {
+                    let opened = sqlite::open(path, access).await?;
+                    let (records, lists) = (opened.record_readers, opened.list_readers);
+                    (vec![Box::new(opened.writing)], Pool::Sqlite(records), Pool::Sqlite(lists), opened.lock)
+                }
+                StoreUrl::Postgres(url) => {
+                    let opened = postgres::open(url).await?;
+                    let readers = |pool| Pool::Postgres(pool, opened.dialect);
+                    (opened.writing, readers(opened.record_readers), readers(opened.list_readers), None)
+                }
+            };
+        Ok(Self {
+            writer: Writer::start(writing, &listeners, &supervisor),
+            record_readers: Readers(record_readers),
+            list_readers: Readers(list_readers),
+            listeners,
+            supervisor,
+            lock: lock.map(Arc::new),
+        })
     }
 
     /// Brings the schema up to date, beside running services or without any.
@@ -170,7 +168,7 @@ impl Store {
     }
 
     async fn submit(&self, (job, answer): (Job, oneshot::Receiver<Worked>)) -> Worked {
-        self.writer.submit(job).await.map_err(JobFailure::OfStore)?;
+        self.writer.queue.submit(job).await.map_err(JobFailure::OfStore)?;
         answer.await.unwrap_or_else(|_| Err(JobFailure::OfStore(StoreError::Closed)))
     }
 
@@ -213,13 +211,13 @@ impl Store {
     /// the writer is idle.
     #[must_use]
     pub fn writes_unanswered(&self) -> usize {
-        self.writer.unanswered()
+        self.writer.queue.unanswered()
     }
 
     /// Whether the store takes no more writes, because it is being closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.writer.is_closed()
+        self.writer.queue.is_closed()
     }
 
     /// The connections that read, for monitoring.
@@ -231,8 +229,8 @@ impl Store {
     /// Finishes the jobs already submitted and closes the database. Later jobs are refused.
     pub async fn close(&self) {
         // The writer last: the last connection to go is the one that checkpoints and truncates the log.
-        self.record_readers.close().await;
-        self.list_readers.close().await;
+        self.record_readers.0.close().await;
+        self.list_readers.0.close().await;
         self.writer.close().await;
     }
 }

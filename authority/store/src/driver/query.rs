@@ -43,7 +43,7 @@ pub(crate) fn query<'q>(text: impl Into<Cow<'static, str>>) -> Query<'q> {
 impl<'q> Query<'q> {
     /// A statement that looks through all shards. It says so to whoever reads it on the server.
     pub(crate) fn across(why: Across, text: &str) -> Self {
-        query(format!("/* all shards: {} */ {text}", why.name()))
+        query(format!("/* all shards: {} */ {text}", why.0))
     }
 
     /// A statement that begins with this text.

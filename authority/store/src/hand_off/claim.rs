@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use authority_domain::{EndpointId, MerchantId, Timestamp};
 
 use crate::Result;
-use crate::slots::{Slots, Want};
+use crate::slots::{Slots, Want, whole};
 use crate::tx::{Lease, Tx};
 
 /// Deliveries per claim: bounds the transaction and the bodies in memory.
@@ -93,7 +93,7 @@ pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool
             || not_held(endpoint)
     };
     let caught_up = note_what_is_left(&dispatch.slots, among, &claimed, cut_short, passed_over);
-    tx.not_left_behind(&caught_up);
+    tx.job.effects.left_behind.retain(|endpoint| !caught_up.contains(endpoint));
     Ok(may_be_more && too_many.is_empty())
 }
 
@@ -101,7 +101,7 @@ pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool
 /// First come those that go as the probe of an endpoint that is held back. Without a dispatcher the wait of the hold
 /// ends, and the first instance to claim may send the probe.
 pub(crate) async fn claim_asked_for(tx: &mut Tx) -> Result<()> {
-    for (id, endpoint, now) in tx.take_probes() {
+    for (id, endpoint, now) in std::mem::take(&mut tx.job.probes) {
         let Some(dispatch) = tx.dispatch() else {
             tx.endpoint_probe_now(&endpoint).await?;
             continue;
@@ -116,7 +116,7 @@ pub(crate) async fn claim_asked_for(tx: &mut Tx) -> Result<()> {
             }
         }
     }
-    let Some((endpoints, now)) = tx.take_unasked() else { return Ok(()) };
+    let Some((endpoints, now)) = tx.job.unasked.take() else { return Ok(()) };
     let Some(dispatch) = tx.dispatch() else { return Ok(()) };
     let want = |id: EndpointId| {
         let want = dispatch.slots.want(&id);
@@ -154,8 +154,4 @@ fn note_what_is_left(
         }
     }
     caught_up
-}
-
-fn whole(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

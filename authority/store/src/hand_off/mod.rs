@@ -12,7 +12,6 @@
 
 mod claim;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -126,18 +125,8 @@ impl DispatchHandle {
 
     /// A lease with no limits set; the caller fills them in.
     fn lease(&self, now: Timestamp) -> Lease {
-        Lease {
-            token: (self.new_token)(),
-            now,
-            until: now.plus_ms(self.lease_ms),
-            limit: 0,
-            max_in_flight: self.max_in_flight,
-            wants: BTreeMap::new(),
-            each: 0,
-            per_merchant: 0,
-            merchants: BTreeMap::new(),
-            among: None,
-        }
+        let lease = Lease::unlimited((self.new_token)(), now, now.plus_ms(self.lease_ms));
+        Lease { max_in_flight: self.max_in_flight, ..lease }
     }
 
     /// Takes a slot for a leased delivery; without a slot, returns the delivery's id.

@@ -181,6 +181,14 @@ fn push_unnest<'v, V: Iterator<Item = Option<&'v Value<'v>>>>(
     Ok(())
 }
 
+/// Adds the values of one variant as an array, with its type.
+macro_rules! push_array {
+    ($statement:ident, $values:ident, $type:literal, $variant:pat => $value:expr) => {{
+        let value = |value: Option<&'v Value<'v>>| if let Some($variant) = value { $value } else { None };
+        $statement.push_encoded($values.map(value).collect::<Vec<_>>())?.push($type)
+    }};
+}
+
 /// One column of all rows, as an array.
 fn push_column<'v>(
     statement: &mut Statement<Postgres>,
@@ -188,41 +196,13 @@ fn push_column<'v>(
     kind: Kind,
 ) -> Result<(), Error> {
     match kind {
-        Kind::Text => {
-            let texts = values.map(|value| match value {
-                Some(Value::Text(text)) => text.as_deref(),
-                _ => None,
-            });
-            statement.push_encoded(texts.collect::<Vec<Option<&str>>>())?.push("::TEXT[]");
-        }
-        Kind::Int => {
-            let numbers = values.map(|value| match value {
-                Some(Value::Int(number)) => *number,
-                _ => None,
-            });
-            statement.push_encoded(numbers.collect::<Vec<Option<i64>>>())?.push("::BIGINT[]");
-        }
-        Kind::Bool => {
-            let answers = values.map(|value| match value {
-                Some(Value::Bool(yes)) => *yes,
-                _ => None,
-            });
-            statement.push_encoded(answers.collect::<Vec<Option<bool>>>())?.push("::BOOLEAN[]");
-        }
+        Kind::Text => push_array!(statement, values, "::TEXT[]", Value::Text(text) => text.as_deref()),
+        Kind::Int => push_array!(statement, values, "::BIGINT[]", Value::Int(number) => *number),
+        Kind::Bool => push_array!(statement, values, "::BOOLEAN[]", Value::Bool(yes) => *yes),
         Kind::Shard => {
-            let shards = values.map(|value| match value {
-                Some(Value::Shard(shard)) => Some(shard.number()),
-                _ => None,
-            });
-            statement.push_encoded(shards.collect::<Vec<Option<i16>>>())?.push("::SMALLINT[]");
+            push_array!(statement, values, "::SMALLINT[]", Value::Shard(shard) => Some(shard.number()))
         }
-        Kind::Bytes => {
-            let texts = values.map(|value| match value {
-                Some(Value::Bytes(bytes)) => bytes.as_deref(),
-                _ => None,
-            });
-            statement.push_encoded(texts.collect::<Vec<Option<&[u8]>>>())?.push("::BYTEA[]");
-        }
-    }
+        Kind::Bytes => push_array!(statement, values, "::BYTEA[]", Value::Bytes(bytes) => bytes.as_deref()),
+    };
     Ok(())
 }

@@ -107,7 +107,7 @@ impl PostgresWriting {
     /// Runs statements without parameters. A connection that does not answer in time is given up.
     async fn execute(&mut self, statements: &'static str) -> Result<()> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
-        let done = timeout(ANSWER_WAIT, tx.conn.raw().control(statements)).await;
+        let done = timeout(ANSWER_WAIT, tx.conn.raw.control(statements)).await;
         self.in_time(done.map(|done| done.map_err(StoreError::from)))
     }
 
@@ -122,7 +122,7 @@ impl PostgresWriting {
     /// Begins a transaction and takes its turns, in one round trip.
     async fn begin_now(&mut self, turns: ShardSet, wait: bool) -> Result<Option<ShardSet>> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
-        let begun = timeout(ANSWER_WAIT, tx.conn.raw().turns(turns::begin(turns, wait))).await;
+        let begun = timeout(ANSWER_WAIT, tx.conn.raw.turns(turns::begin(turns, wait))).await;
         let waited_in_vain = matches!(&begun, Ok(Err(error)) if wait && has_code(error, LOCK_TIMEOUT));
         let begun = self.in_time(begun.map(|done| done.map_err(StoreError::from)));
         match (&mut self.tx, &begun) {
@@ -176,7 +176,7 @@ impl WritingConnection for PostgresWriting {
 
     async fn take_also(&mut self, turns: ShardSet) -> Result<ShardSet> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
-        let taken = timeout(ANSWER_WAIT, tx.conn.raw().turns(turns::take_also(turns))).await;
+        let taken = timeout(ANSWER_WAIT, tx.conn.raw.turns(turns::take_also(turns))).await;
         let taken = self.in_time(taken.map(|done| done.map_err(StoreError::from)));
         match (&mut self.tx, &taken) {
             (Some(tx), Ok(also)) => tx.conn.holds_also(*also),
@@ -209,7 +209,7 @@ impl WritingConnection for PostgresWriting {
 
     async fn commit(&mut self) -> Result<bool> {
         let Some(tx) = &mut self.tx else { return Err(gone()) };
-        let done = timeout(ANSWER_WAIT, tx.conn.raw().control(COMMIT)).await;
+        let done = timeout(ANSWER_WAIT, tx.conn.raw.control(COMMIT)).await;
         if matches!(&done, Ok(Err(error)) if was_ended_before(error)) {
             return Ok(false);
         }
@@ -233,7 +233,7 @@ impl WritingConnection for PostgresWriting {
 
     async fn close(mut self: Box<Self>) {
         if let Some(tx) = self.tx.take()
-            && let Err(error) = tx.conn.close().await
+            && let Err(error) = tx.conn.raw.close().await
         {
             tracing::warn!(error = %error, "the database connection was not closed in order");
         }

@@ -36,15 +36,11 @@ pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
         Some(_) if error.code() == INTERNAL => "23000",
         _ => error.code(),
     };
-    match code.get(..2) {
-        Some("23") if violated == Some("merchants_slug_key") => {
-            StoreError::Conflict(Constraint::MerchantSlug)
-        }
-        Some("23") if violated == Some("partner_connections_pair") => {
-            StoreError::Conflict(Constraint::ConnectedPair)
-        }
-        Some("23") if violated == Some("order_shares_once") => StoreError::Conflict(Constraint::SharedOrder),
-        Some("23") => {
+    match (code.get(..2), violated) {
+        (Some("23"), Some("merchants_slug_key")) => StoreError::Conflict(Constraint::MerchantSlug),
+        (Some("23"), Some("partner_connections_pair")) => StoreError::Conflict(Constraint::ConnectedPair),
+        (Some("23"), Some("order_shares_once")) => StoreError::Conflict(Constraint::SharedOrder),
+        (Some("23"), _) => {
             tracing::error!(error = %error, code, "constraint violated");
             StoreError::Conflict(Constraint::Other)
         }
@@ -55,7 +51,7 @@ pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
         }
         _ if code == TOO_MANY_CONNECTIONS => StoreError::NoConnectionLeft(format!("{error} ({code})")),
         // 22 data exception, 42 wrong statement, P0 raised by a trigger, 0A not supported.
-        Some("22" | "42" | "P0" | "0A") => StoreError::Broken(format!("{error} ({code})")),
+        (Some("22" | "42" | "P0" | "0A"), _) => StoreError::Broken(format!("{error} ({code})")),
         _ => StoreError::Unavailable(format!("{error} ({code})")),
     }
 }

@@ -1,13 +1,9 @@
 //! What the service looks for by itself among all merchants, in rows that PostgreSQL reads: with 50,000 merchants, none
 //! of whom has what it looks for, it reads a few.
 
-use sqlx::ConnectOptions as _;
-use sqlx::postgres::PgConnectOptions;
-
-use super::open::READER_PLANS;
+use super::operator_plans::connected;
 use crate::driver::query;
 use crate::tx::{SealedOption, Tx};
-use crate::{Store, StoreUrl};
 
 /// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
 const FILL: [&str; 5] = [
@@ -34,10 +30,7 @@ const FILL: [&str; 5] = [
 const LITTLE: i64 = 30;
 
 async fn filled() -> Tx {
-    let url = postgres_cluster::database().await;
-    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
-    let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);
-    let mut tx = Tx::from(options.connect().await.unwrap());
+    let mut tx = connected().await;
     for sql in FILL {
         query(sql).write(&mut tx.conn).await.unwrap();
     }

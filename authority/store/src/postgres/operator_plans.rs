@@ -55,7 +55,8 @@ async fn read(tx: &mut Tx, tables: &[&str]) -> i64 {
     counted.read_one(&mut tx.conn).await.unwrap()
 }
 
-async fn connected() -> Tx {
+/// A migrated database, read as a reader does.
+pub(super) async fn connected() -> Tx {
     let url = postgres_cluster::database().await;
     Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
     let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);

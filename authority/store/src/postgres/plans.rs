@@ -78,8 +78,7 @@ async fn lookups_go_by_the_keys_of_what_they_find() {
         statement.push("EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF) ");
         push_lookups(&mut statement, &asked.map(|(lookup, keys)| Asked { lookup, keys })).unwrap();
         let plan = conn.fetch_all(statement.finish()).await.unwrap();
-        let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
-        let plan = plan.join("\n");
+        let plan = plan.iter().map(|row| row.get(0)).collect::<Vec<String>>().join("\n");
         for table in ["orders", "payments", "refunds"] {
             assert!(!plan.contains(&format!("Seq Scan on {table}")), "{plan}");
         }

@@ -37,7 +37,7 @@ pub(super) fn take_also(turns: ShardSet) -> String {
 
 /// The statement that takes these turns, or those of them that nobody holds.
 fn take(turns: ShardSet, skip_locked: &str) -> String {
-    let shards: Vec<String> = turns.numbers().map(|shard| shard.to_string()).collect();
+    let shards: Vec<String> = turns.all().map(|shard| shard.number().to_string()).collect();
     let shards = shards.join(", ");
     format!("SELECT shard FROM turns WHERE shard IN ({shards}) ORDER BY shard FOR UPDATE{skip_locked}")
 }

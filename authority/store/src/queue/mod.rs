@@ -19,7 +19,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use self::state::State;
-use crate::job::{End, Job};
+use crate::job::Job;
 use crate::shards::ShardSet;
 use crate::{Result, StoreError};
 
@@ -45,12 +45,6 @@ pub(crate) struct Counted {
 
 /// The count of one job that is not answered yet.
 struct Count(Arc<AtomicUsize>);
-
-impl Counted {
-    pub(crate) fn answer(self, end: End) {
-        self.job.answer(end);
-    }
-}
 
 impl Drop for Count {
     fn drop(&mut self) {
@@ -92,12 +86,21 @@ impl Queue {
         }
     }
 
-    /// Whether a worker may take no batches for a while. One always goes on, so that every job is answered.
-    pub(crate) fn rest(&self) -> bool {
+    /// Puts a batch back for the other workers; its own takes none for a while. Returns whether it may: one always goes
+    /// on, so that every job is answered.
+    pub(crate) fn rest(&self, batch: &mut Batch) -> bool {
         let mut state = self.state();
-        let others_go_on = state.resting + 1 < self.workers;
-        state.resting += usize::from(others_go_on);
-        others_go_on
+        if state.closing || state.resting + 1 == self.workers {
+            return false;
+        }
+        state.resting += 1;
+        if batch.wait {
+            state.contended = state.contended.or(batch.turns);
+        }
+        for job in batch.jobs.drain(..).rev() {
+            state.jobs.push_front(job);
+        }
+        true
     }
 
     /// Rests. Returns whether the worker goes on: once the queue is closed, the others run what is left.
@@ -178,12 +181,24 @@ impl Queue {
     /// taken. Another instance may hold their turns. Their shards belong to the caller like those of
     /// [`Queue::next`].
     pub(crate) fn also(&self, most: usize) -> Batch {
-        self.state().also(most)
+        let mut state = self.state();
+        let (busy, mut turns) = (state.busy, ShardSet::NONE);
+        let jobs = state.pick(most, |job, reserved| {
+            let free = job.shards.without(busy.or(reserved));
+            let runs = !job.part && !free.is_empty() && free == job.shards;
+            if runs {
+                turns = turns.or(free);
+            }
+            runs
+        });
+        state.busy = state.busy.or(turns);
+        state.contended = state.contended.without(turns);
+        Batch { jobs, turns, wait: false }
     }
 
     /// Takes up to `most` more jobs for a transaction that holds these turns.
     pub(crate) fn more(&self, held: ShardSet, most: usize) -> VecDeque<Counted> {
-        self.state().join(held, most)
+        self.state().pick(most, |job, reserved| held.without(reserved).contains(job.shards))
     }
 
     /// The transaction of a batch that waited for turns has them now, or has given up.

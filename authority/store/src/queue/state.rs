@@ -22,35 +22,26 @@ pub(super) struct State {
 impl State {
     /// The next batch, empty when no job can run now.
     pub(super) fn take(&mut self, most_waiting: usize) -> Batch {
-        let mut batch = Batch::default();
-        let mut reserved = ShardSet::NONE;
-        let mut left = VecDeque::with_capacity(self.jobs.len());
-        while let Some(mut job) = self.jobs.pop_front() {
-            let turns = job.job.turns;
-            let free = turns.shards.without(self.busy.or(reserved));
-            let full = batch.jobs.len() == BATCH_MAX;
+        let State { busy, contended, waiting, .. } = *self;
+        let (mut batch, mut is_first) = (Batch::default(), true);
+        batch.jobs = self.pick(BATCH_MAX, |job, reserved| {
+            let free = job.shards.without(busy.or(reserved));
             // A batch that waits takes nobody along who could go on without.
-            let joins_wait = !turns.part && !turns.shards.is_empty() && batch.turns.contains(turns.shards);
-            let fits = !full && (!batch.wait || joins_wait);
-            let waits = turns.shards.overlaps(self.contended) && !turns.part;
-            let begins_wait = waits && batch.jobs.is_empty() && self.waiting < most_waiting;
-            let runs = match turns.part {
-                true => fits && (!free.is_empty() || turns.shards.is_empty()),
-                false => fits && free == turns.shards && (!waits || begins_wait || batch.wait),
+            let joins_wait = !job.part && !job.shards.is_empty() && batch.turns.contains(job.shards);
+            let waits = job.shards.overlaps(contended) && !job.part;
+            let begins_wait = waits && is_first && waiting < most_waiting;
+            let runs = match job.part {
+                _ if batch.wait && !joins_wait => false,
+                true => !free.is_empty() || job.shards.is_empty(),
+                false => free == job.shards && (!waits || begins_wait || batch.wait),
             };
             if runs {
                 batch.wait |= begins_wait;
                 batch.turns = batch.turns.or(free);
-                job.permit = None;
-                batch.jobs.push_back(job);
-            } else {
-                if !turns.part {
-                    reserved = reserved.or(turns.shards);
-                }
-                left.push_back(job);
+                is_first = false;
             }
-        }
-        self.jobs = left;
+            runs
+        });
         self.busy = self.busy.or(batch.turns);
         if batch.wait {
             self.waiting += 1;
@@ -59,28 +50,13 @@ impl State {
         batch
     }
 
-    pub(super) fn also(&mut self, most: usize) -> Batch {
-        let (busy, mut turns) = (self.busy, ShardSet::NONE);
-        let jobs = self.pick(most, |job, reserved| {
-            let free = job.shards.without(busy.or(reserved));
-            let runs = !job.part && !free.is_empty() && free == job.shards;
-            if runs {
-                turns = turns.or(free);
-            }
-            runs
-        });
-        self.busy = self.busy.or(turns);
-        self.contended = self.contended.without(turns);
-        Batch { jobs, turns, wait: false }
-    }
-
-    pub(super) fn join(&mut self, held: ShardSet, most: usize) -> VecDeque<Counted> {
-        self.pick(most, |job, reserved| held.without(reserved).contains(job.shards))
-    }
-
     /// Takes up to `most` of the jobs that `runs` allows, by their turns and what jobs that were left before them have
     /// reserved.
-    fn pick(&mut self, most: usize, mut runs: impl FnMut(Turns, ShardSet) -> bool) -> VecDeque<Counted> {
+    pub(super) fn pick(
+        &mut self,
+        most: usize,
+        mut runs: impl FnMut(Turns, ShardSet) -> bool,
+    ) -> VecDeque<Counted> {
         let (mut picked, mut reserved) = (VecDeque::new(), ShardSet::NONE);
         let mut left = VecDeque::with_capacity(self.jobs.len());
         while let Some(mut job) = self.jobs.pop_front() {

@@ -22,10 +22,14 @@ fn need(numbers: &[u32]) -> Turns {
 
 fn queue(jobs: &[Turns]) -> Queue {
     let queue = Queue::new(1);
+    submit(&queue, jobs);
+    queue
+}
+
+fn submit(queue: &Queue, jobs: &[Turns]) {
     for turns in jobs {
         queue.submit(job_with(*turns)).now_or_never().unwrap().unwrap();
     }
-    queue
 }
 
 /// The next batch: the turns of its jobs, the turns it takes, and whether it waits for them.
@@ -43,9 +47,7 @@ fn jobs_of_free_shards_share_a_batch_and_others_wait_for_the_release() {
     let queue = queue(&[need(&[1]), need(&[2]), need(&[1]), Turns::NONE]);
     let all = vec![need(&[1]), need(&[2]), need(&[1]), Turns::NONE];
     assert_eq!(next(&queue), Some((all, shards(&[1, 2]), false)));
-    for turns in [need(&[2, 3]), need(&[4])] {
-        queue.submit(job_with(turns)).now_or_never().unwrap().unwrap();
-    }
+    submit(&queue, &[need(&[2, 3]), need(&[4])]);
     assert_eq!(next(&queue), Some((vec![need(&[4])], shards(&[4]), false)));
     assert_eq!(next(&queue), None);
     queue.release(shards(&[1, 2]));
@@ -57,9 +59,7 @@ fn jobs_of_free_shards_share_a_batch_and_others_wait_for_the_release() {
 fn who_waits_is_not_overtaken_on_its_shards() {
     let waiting = queue(&[need(&[1])]);
     let held = next(&waiting).unwrap().1;
-    for turns in [need(&[1, 2]), need(&[2]), need(&[3]), Turns::ALL, need(&[4])] {
-        waiting.submit(job_with(turns)).now_or_never().unwrap().unwrap();
-    }
+    submit(&waiting, &[need(&[1, 2]), need(&[2]), need(&[3]), Turns::ALL, need(&[4])]);
     assert_eq!(
         next(&waiting),
         Some((vec![need(&[3])], shards(&[3]), false)),
@@ -77,9 +77,7 @@ fn a_job_that_does_what_it_can_takes_the_free_part_of_its_shards() {
     next(&queue).unwrap();
     let some = Turns::some_of(shards(&[1, 2, 3]));
     let none = Turns::some_of(shards(&[1]));
-    for turns in [none, some] {
-        queue.submit(job_with(turns)).now_or_never().unwrap().unwrap();
-    }
+    submit(&queue, &[none, some]);
     assert_eq!(next(&queue), Some((vec![some], shards(&[2, 3]), false)));
     assert_eq!(next(&queue), None, "nothing of the other one's is free");
     queue.release(shards(&[1]));
@@ -153,9 +151,7 @@ fn who_has_waited_takes_along_what_nobody_has_taken() {
     queue.put_back(first.jobs.into(), first.turns);
     queue.release(first.turns);
     assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), true)));
-    for turns in [need(&[1]), need(&[2, 3]), need(&[3]), need(&[1, 4]), Turns::NONE] {
-        queue.submit(job_with(turns)).now_or_never().unwrap().unwrap();
-    }
+    submit(&queue, &[need(&[1]), need(&[2, 3]), need(&[3]), need(&[1, 4]), Turns::NONE]);
     let also = queue.also(2);
     assert_eq!((turns_of(&also.jobs), also.turns), (vec![need(&[2]), need(&[2, 3])], shards(&[2, 3])));
     queue.release(shards(&[1]));

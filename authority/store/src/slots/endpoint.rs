@@ -7,8 +7,8 @@ use authority_domain::endpoint::in_flight_limit::{
     DEFAULT_MAX_IN_FLIGHT, InFlightLimit, LARGEST_MAX_IN_FLIGHT,
 };
 
-use super::Want;
 use super::pools::Pool;
+use super::{Want, whole};
 use crate::tx::Bounds;
 
 /// The most deliveries of one endpoint that are queued beyond its in-flight limit.
@@ -31,20 +31,20 @@ pub(super) struct OfEndpoint {
     pub(super) unsettled: usize,
     /// It may have due deliveries that nobody holds.
     pub(super) behind: bool,
-    pace: Pace,
+    pub(super) pace: Pace,
     /// What other instances leave of its `max_in_flight`.
-    ceiling: u32,
+    pub(super) ceiling: u32,
     /// How many outcomes were written together last: about as many deliveries are sent while a batch is written.
-    together: usize,
+    pub(super) together: usize,
     /// Its hold according to the outcomes that have come, written or not.
-    hold: Hold,
+    pub(super) hold: Hold,
     /// Refusals that are not written yet.
     refusals: usize,
 }
 
 /// How long its recent attempts took.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Pace {
+pub(super) enum Pace {
     Unknown,
     Quick,
     Slow,
@@ -71,21 +71,6 @@ impl OfEndpoint {
         self.in_flight + self.queued + self.unsettled
     }
 
-    /// Whether its speed is still unknown.
-    pub(super) fn is_unknown(&self) -> bool {
-        self.pace == Pace::Unknown
-    }
-
-    pub(super) fn is_slow(&self) -> bool {
-        self.pace == Pace::Slow
-    }
-
-    /// Whether a delivery to it is leased only where the slow pool has capacity: the endpoint is slow, or may turn
-    /// out to be.
-    pub(super) fn needs_a_slow_place(&self) -> bool {
-        self.pace != Pace::Quick
-    }
-
     /// Takes over the bounds that the store has just read.
     pub(super) fn learn(&mut self, bounds: &Bounds) {
         self.limit.set_max(u32::try_from(bounds.max_in_flight).unwrap_or(LARGEST_MAX_IN_FLIGHT));
@@ -110,10 +95,6 @@ impl OfEndpoint {
         Want { most: whole(limit + ahead) - held, beyond: whole(ahead) - held }
     }
 
-    pub(super) fn settle_together(&mut self, settled: usize) {
-        self.together = settled;
-    }
-
     /// The pools for its next delivery, the best one first. One request finds out whether an unknown endpoint is
     /// slow.
     pub(super) fn pools_of_next(&self) -> &'static [Pool] {
@@ -124,11 +105,6 @@ impl OfEndpoint {
         }
     }
 
-    /// Whether other instances hold everything that its `max_in_flight` allows.
-    pub(super) fn has_nothing_left(&self) -> bool {
-        self.ceiling == 0
-    }
-
     /// Whether one more request may begin. `capped`: the store applied the limit of the hold when the delivery was
     /// leased.
     pub(super) fn has_room(&self, capped: bool, now: Timestamp) -> bool {
@@ -137,24 +113,6 @@ impl OfEndpoint {
         }
         let limit = self.limit.get().min(self.ceiling) as usize;
         self.in_flight < limit && (capped || cap(&self.hold, HealthState::Healthy, now).is_none())
-    }
-
-    /// Whether more of its deliveries are queued or due.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.queued > 0 || self.behind
-    }
-
-    pub(super) fn is_quick_now(&mut self) {
-        self.pace = Pace::Quick;
-    }
-
-    pub(super) fn is_slow_now(&mut self) {
-        self.pace = Pace::Slow;
-    }
-
-    /// Notes that the receiver has acknowledged.
-    pub(super) fn note_success(&mut self, began: Timestamp, ended: Timestamp) {
-        self.hold.lift(began, ended);
     }
 
     /// Notes that the receiver answered "not now", or not at all.
@@ -189,8 +147,4 @@ impl OfEndpoint {
         self.hold = Hold::default();
         self.pace = Pace::Unknown;
     }
-}
-
-fn whole(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

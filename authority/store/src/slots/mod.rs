@@ -35,7 +35,7 @@ use tokio::sync::Notify;
 
 use crate::tx::Bounds;
 
-use self::endpoint::OfEndpoint;
+use self::endpoint::{OfEndpoint, Pace};
 pub use self::pools::Capacity;
 use self::pools::Pools;
 pub use self::slot::{AttemptEnd, Blocked, Moment, Slot};
@@ -97,11 +97,12 @@ impl Slots {
         let of = endpoints.entry(endpoint.clone()).or_insert_with(OfEndpoint::new);
         of.learn(bounds);
         pools.set_share(merchant, bounds.share_percent);
-        if of.want().most <= 0 || of.has_nothing_left() {
+        // Other instances may hold everything that its `max_in_flight` allows.
+        if of.want().most <= 0 || of.ceiling == 0 {
             return None;
         }
         // An unknown endpoint may turn out to be slow: it is leased for only where the slow pool has capacity.
-        let no_place_if_slow = of.is_unknown() && !pools.has_slow_place(merchant);
+        let no_place_if_slow = of.pace == Pace::Unknown && !pools.has_slow_place(merchant);
         let choice = if no_place_if_slow { &[] } else { of.pools_of_next() };
         let Some(pool) = choice.iter().copied().find(|pool| pools.lease(merchant, *pool, bytes)) else {
             *short = true;
@@ -145,8 +146,8 @@ impl Slots {
         let mut state = self.state();
         let turns = state.pools.slow_is_short();
         let of = state.endpoints.get_mut(endpoint)?;
-        of.settle_together(settled);
-        (of.behind && !(turns && of.is_slow())).then(|| of.want()).filter(|want| want.most > 0)
+        of.together = settled;
+        (of.behind && !(turns && of.pace == Pace::Slow)).then(|| of.want()).filter(|want| want.most > 0)
     }
 
     /// Notes that a due delivery to this endpoint was left without a holder.
@@ -246,6 +247,10 @@ impl Slots {
         // No code panics half way while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+pub(crate) fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 impl State {

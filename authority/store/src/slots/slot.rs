@@ -7,6 +7,7 @@ use authority_domain::endpoint::hold::{HoldReason, hold_reason};
 use authority_domain::endpoint::in_flight_limit::Request;
 use authority_domain::{AttemptOutcome, EndpointId, MerchantId, Timestamp};
 
+use super::endpoint::Pace;
 use super::pools::Pool;
 use super::{SLOW_AFTER, Slots, State};
 
@@ -85,7 +86,7 @@ impl Slot {
         if !of.has_room(self.capped, now.wall) {
             return Err(Blocked::Endpoint);
         }
-        if self.pool == Pool::Quick && of.is_slow() {
+        if self.pool == Pool::Quick && of.pace == Pace::Slow {
             pools.begin_slow(&self.merchant)?;
             self.pool = Pool::Slow;
         } else if self.pool == Pool::Quick {
@@ -102,7 +103,7 @@ impl Slot {
     pub fn turn_slow(&mut self) {
         let mut state = self.slots.state();
         if let Some(of) = state.endpoints.get_mut(&self.endpoint) {
-            of.is_slow_now();
+            of.pace = Pace::Slow;
         }
         if self.pool == Pool::Quick {
             state.pools.turn_slow(&self.merchant);
@@ -131,12 +132,11 @@ impl Slot {
         of.in_flight -= 1;
         of.unsettled += 1;
         if ended.outcome == AttemptOutcome::Success {
-            let waiting = of.is_waiting();
-            of.limit.succeeded(&request, waiting);
-            of.note_success(began.wall, ended.at.wall);
+            of.limit.succeeded(&request, of.queued > 0 || of.behind);
+            of.hold.lift(began.wall, ended.at.wall);
             let took_ms = request.ended_at.saturating_sub(request.began_at);
             if u128::from(took_ms) < SLOW_AFTER.as_millis() {
-                of.is_quick_now();
+                of.pace = Pace::Quick;
             }
         } else if let Some(reason) = hold_reason(ended.outcome, ended.status) {
             of.limit.refused(&request, reason == HoldReason::RateLimited);

@@ -6,6 +6,7 @@ use authority_domain::endpoint::in_flight_limit::FIRST_LIMIT;
 use authority_domain::{EndpointId, MerchantId};
 
 use super::State;
+use super::endpoint::Pace;
 use super::pools::Pool;
 
 /// How much more of an endpoint's deliveries this instance would lease.
@@ -48,7 +49,8 @@ impl State {
         // An endpoint without slots that was not left behind is treated like an unknown one.
         for (id, of) in self.endpoints.iter().filter(|(_, of)| of.own() > 0 || of.behind) {
             let want = of.want();
-            if of.needs_a_slow_place() && want.most > 0 {
+            // It is slow, or may turn out to be.
+            if of.pace != Pace::Quick && want.most > 0 {
                 slow.push(id);
             }
             wants.insert(id.clone(), want);

@@ -20,3 +20,15 @@ pub(crate) mod refund;
 pub(crate) mod shipment;
 pub(crate) mod subscription;
 pub(crate) mod transaction;
+
+// What nearly every room uses, under one name.
+pub(crate) use self::across::Across;
+pub(crate) use self::transaction::columns::fields;
+pub(crate) use self::transaction::rows::{
+    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+};
+pub(crate) use self::transaction::write_buffer::BufferedConnection;
+pub(crate) use self::transaction::{Tx, bodies};
+pub(crate) use crate::driver::{Kind, Query, Row, Value, query};
+pub(crate) use crate::shards::{Shard, ShardSet};
+pub(crate) use crate::{Result, StoreError};

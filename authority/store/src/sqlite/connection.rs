@@ -44,7 +44,7 @@ impl SqliteWriting {
     }
 
     async fn execute(&mut self, statements: &'static str) -> Result<()> {
-        Ok(self.tx()?.conn.raw().control(statements).await?)
+        Ok(self.tx()?.conn.raw.control(statements).await?)
     }
 }
 
@@ -109,7 +109,7 @@ impl WritingConnection for SqliteWriting {
 
     async fn close(mut self: Box<Self>) {
         if let Some(tx) = self.tx.take()
-            && let Err(error) = tx.conn.close().await
+            && let Err(error) = tx.conn.raw.close().await
         {
             tracing::warn!(error = %error, "the database was not closed in order");
         }

@@ -1,7 +1,5 @@
 //! The cost of leases, of lists and figures of deliveries, and of what is missing, beside a large history.
 
-use std::collections::BTreeMap;
-
 use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::{DeliveryStatus, EndpointId, EventId, Timestamp};
@@ -24,16 +22,11 @@ async fn a_lease_reads_only_what_it_takes() {
     }
     let now = Timestamp::from_ms(60_000);
     let mut lease = Lease {
-        token: "a".into(),
-        now,
-        until: now.plus_ms(60_000),
         limit: 256,
         max_in_flight: 8,
-        wants: BTreeMap::new(),
         each: 16,
         per_merchant: 64,
-        merchants: BTreeMap::new(),
-        among: None,
+        ..Lease::unlimited("a".into(), now, now.plus_ms(60_000))
     };
     large.steps();
     let taken = large.tx.delivery_lease_due(&lease).await.unwrap();

@@ -67,18 +67,19 @@ async fn cramped(path: &Path) -> Writer {
     let pages: i64 = sqlx::query_scalar("PRAGMA page_count").fetch_one(&mut conn).await.unwrap();
     let options =
         SqliteConnectOptions::new().filename(path).pragma("max_page_count", (pages + ROOM).to_string());
+    writer(options).await
+}
+
+async fn writer(options: SqliteConnectOptions) -> Writer {
     let conn = options.connect().await.unwrap();
-    Writer::start(
-        vec![Box::new(SqliteWriting::new(options, conn))],
-        &CommitListeners::default(),
-        &Supervisor::default(),
-    )
+    let writing = Box::new(SqliteWriting::new(options, conn));
+    Writer::start(vec![writing], &CommitListeners::default(), &Supervisor::default())
 }
 
 /// Submits a job; returns what becomes its answer.
 async fn submit(writer: &Writer, work: impl Work<(), StoreError>) -> BoxFuture<'static, Result<()>> {
     let (job, answer) = Job::once(work, None);
-    writer.submit(job).await.unwrap();
+    writer.queue.submit(job).await.unwrap();
     Box::pin(async move { typed(answer.await.unwrap()) })
 }
 
@@ -142,12 +143,7 @@ async fn a_locked_database_refuses_everyone_until_it_is_free() {
     let path = directory.path().join("locked.db");
     migrate(&path).await;
     let options = SqliteConnectOptions::new().filename(&path).busy_timeout(Duration::ZERO);
-    let conn = options.connect().await.unwrap();
-    let writer = Writer::start(
-        vec![Box::new(SqliteWriting::new(options, conn))],
-        &CommitListeners::default(),
-        &Supervisor::default(),
-    );
+    let writer = writer(options).await;
     insert(&writer, merchant(0)).await.unwrap();
 
     let mut other = beside(&path).await;

@@ -1,8 +1,6 @@
 //! What the service looks for by itself among all merchants, in steps of SQLite's virtual machine: with 50,000
 //! merchants, none of whom has what it looks for, it costs a few.
 
-use std::collections::BTreeMap;
-
 use authority_domain::Timestamp;
 
 use super::large::{Large, MANY};
@@ -91,16 +89,11 @@ async fn a_claim_reads_no_endpoint_that_has_nothing_due() {
     }
     let now = Timestamp::from_ms(60_000);
     let lease = Lease {
-        token: "a".into(),
-        now,
-        until: now.plus_ms(60_000),
         limit: 256,
         max_in_flight: 128,
-        wants: BTreeMap::new(),
         each: 16,
         per_merchant: 256,
-        merchants: BTreeMap::new(),
-        among: None,
+        ..Lease::unlimited("a".into(), now, now.plus_ms(60_000))
     };
     large.steps();
     assert_eq!(large.tx.delivery_lease_due(&lease).await.unwrap().len(), 0);

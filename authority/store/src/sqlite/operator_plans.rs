@@ -5,6 +5,15 @@ use authority_domain::{DeliveryStatus, EndpointId};
 
 use super::large::{Large, MANY, tenant};
 
+/// Those of this endpoint, or of all without a name, with one of these statuses.
+fn of(endpoint: &str, status: &[&str]) -> AllDeliveriesFilter {
+    AllDeliveriesFilter {
+        endpoint_id: (!endpoint.is_empty()).then(|| EndpointId::from_store(endpoint.to_owned())),
+        status: status.iter().map(|status| DeliveryStatus::parse(status).unwrap()).collect(),
+        ..AllDeliveriesFilter::default()
+    }
+}
+
 /// Of 150,000 deliveries 50,000 wait for a dead endpoint, three are failed, none is cancelled.
 #[tokio::test]
 async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
@@ -12,13 +21,6 @@ async fn a_page_of_all_deliveries_reads_a_bounded_part_of_them() {
     let failed = "UPDATE deliveries SET status = 'failed', failed_at = 1, succeeded_at = NULL \
          WHERE id IN ('done_live7', 'done_live8', 'done_dead9')";
     large.execute(failed).await;
-    let of = |endpoint: &str, status: &[&str]| AllDeliveriesFilter {
-        endpoint_id: Some(endpoint)
-            .filter(|id| !id.is_empty())
-            .map(|id| EndpointId::from_store(id.to_owned())),
-        status: status.iter().map(|status| DeliveryStatus::parse(status).unwrap()).collect(),
-        ..AllDeliveriesFilter::default()
-    };
     // Those that read what they show and no more, and those that look ahead for what they do not find.
     let (little, bounded) = (3_000, 120_000);
     for (endpoint, status, expected, ends, most) in [
@@ -66,13 +68,7 @@ async fn a_mark_of_change_costs_the_same_beside_a_large_history() {
 async fn a_list_that_looks_ahead_leaves_nothing_out() {
     let mut large = Large::new().await;
     for endpoint in ["", "dead"] {
-        let filter = AllDeliveriesFilter {
-            endpoint_id: Some(endpoint)
-                .filter(|id| !id.is_empty())
-                .map(|id| EndpointId::from_store(id.to_owned())),
-            status: vec![DeliveryStatus::Succeeded],
-            ..AllDeliveriesFilter::default()
-        };
+        let filter = of(endpoint, &["succeeded"]);
         let (mut before, mut found, mut empty) = (None::<String>, 0, 0);
         loop {
             let page = large.tx.all_deliveries_page(&filter, before.as_deref(), MANY).await.unwrap();

@@ -25,8 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
 use self::worker::Worker;
-use crate::Result;
-use crate::job::{CommitListeners, Job};
+use crate::job::CommitListeners;
 use crate::queue::Queue;
 use crate::supervisor::Supervisor;
 use crate::writing_connection::WritingConnection;
@@ -34,7 +33,7 @@ use crate::writing_connection::WritingConnection;
 /// The handle through which jobs are submitted to the writer.
 #[derive(Clone)]
 pub(crate) struct Writer {
-    queue: Arc<Queue>,
+    pub(crate) queue: Arc<Queue>,
     workers: Arc<Mutex<Vec<JoinHandle<Option<()>>>>>,
 }
 
@@ -54,20 +53,6 @@ impl Writer {
         };
         let workers = connections.into_iter().map(worker).collect();
         Self { queue, workers: Arc::new(Mutex::new(workers)) }
-    }
-
-    /// Whether it takes no more jobs.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.queue.is_closed()
-    }
-
-    /// The number of queued jobs and of jobs in open transactions.
-    pub(crate) fn unanswered(&self) -> usize {
-        self.queue.unanswered()
-    }
-
-    pub(crate) async fn submit(&self, job: Job) -> Result<()> {
-        self.queue.submit(job).await
     }
 
     /// Waits for the jobs already submitted, then ends the workers.

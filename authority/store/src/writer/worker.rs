@@ -41,7 +41,7 @@ fn waited_in_vain(mut job: Counted) -> Option<Counted> {
         return Some(job);
     }
     tracing::error!("a write waited too long for its turns");
-    job.answer(End::Lost);
+    job.job.answer(End::Lost);
     None
 }
 
@@ -76,7 +76,7 @@ impl Worker {
     }
 
     /// Runs a batch in one transaction. Returns the shards of the batch that are not released yet.
-    async fn transaction(&mut self, batch: Batch) -> ShardSet {
+    async fn transaction(&mut self, mut batch: Batch) -> ShardSet {
         let begun = self.connection.begin(batch.turns, batch.wait).await;
         if batch.wait {
             self.queue.waited();
@@ -88,11 +88,9 @@ impl Worker {
                 self.queue.put_back(back, batch.turns);
                 return batch.turns;
             }
-            Err(StoreError::NoConnectionLeft(reason)) if self.queue.rest() => {
+            Err(StoreError::NoConnectionLeft(reason)) if self.queue.rest(&mut batch) => {
                 tracing::warn!(reason, "fewer transactions than usual are written at a time");
                 self.rests = true;
-                let contended = if batch.wait { batch.turns } else { ShardSet::NONE };
-                self.queue.put_back(batch.jobs.into(), contended);
                 return batch.turns;
             }
             Err(error) => {
@@ -100,11 +98,10 @@ impl Worker {
                 // Those that came meanwhile would each wait for the same lock in turn.
                 let shards = if self.several { batch.turns } else { ShardSet::ALL };
                 let meanwhile = self.queue.more(shards, usize::MAX);
-                batch.jobs.into_iter().chain(meanwhile).for_each(|job| job.answer(End::Lost));
+                batch.jobs.into_iter().chain(meanwhile).for_each(|job| job.job.answer(End::Lost));
                 return batch.turns;
             }
         };
-        let mut batch = batch;
         if batch.wait {
             let Some(also) = self.take_along(&mut batch).await else { return batch.turns };
             held = held.or(also);
@@ -129,7 +126,7 @@ impl Worker {
         // The effects come first: the caller that made an event waits no longer for its answer than for the delivery.
         self.listeners.committed(ended.effects);
         for (job, end) in ended.answers {
-            job.answer(end);
+            job.job.answer(end);
         }
         kept
     }
@@ -147,7 +144,7 @@ impl Worker {
             Ok(held) => Some(held),
             Err(error) => {
                 tracing::error!(error = %error, "the transaction is lost");
-                batch.jobs.drain(..).for_each(|job| job.answer(End::Lost));
+                batch.jobs.drain(..).for_each(|job| job.job.answer(End::Lost));
                 None
             }
         }

@@ -2,14 +2,10 @@
 
 use authority_domain::{Checkout, CheckoutId, MerchantId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::Shard;
-use crate::sql::across::Across;
-use crate::sql::transaction::rows::{
-    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+use crate::sql::{
+    Across, Form, Query, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns,
+    fields, newer, query, row, upsert,
 };
-use crate::sql::transaction::{Tx, bodies};
 use crate::tx::SequenceRange;
 
 /// An open checkout that is past `expires_at`.
@@ -73,8 +69,8 @@ impl Tx {
 
     /// One checkout and its tenant, as the operator's paths name it.
     pub async fn checkout_find(&mut self, id: &CheckoutId) -> Result<Option<(Tenant, Checkout)>> {
-        let mut query = Query::new("SELECT merchant_id, livemode, body FROM checkouts WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let query =
+            bodies::by_id(&self.conn, "SELECT merchant_id, livemode, body FROM checkouts", id.as_str());
         query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.record("body")?))).await
     }
 
@@ -88,7 +84,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<DueCheckout>> {
         let mut query = Query::across(
-            Across::Due,
+            Across::DUE,
             "SELECT merchant_id, livemode, id, expires_at FROM checkouts WHERE status = 'open' AND expires_at <= ",
         );
         query.push_bind(now.as_ms());
@@ -99,21 +95,14 @@ impl Tx {
             query.push(" AND ").push_tenant("", tenant);
         }
         query.push(" ORDER BY expires_at, id LIMIT ").push_bind(limit);
-        query
-            .read_as(&mut self.conn, |row| {
-                Ok(DueCheckout {
-                    tenant: row.tenant()?,
-                    id: CheckoutId::from_store(row.get("id")?),
-                    expires_at: row.time("expires_at")?,
-                })
-            })
-            .await
+        let due = |row: &Row| Ok(fields!(row => DueCheckout { id, expires_at; tenant: row.tenant()? }));
+        query.read_as(&mut self.conn, due).await
     }
 
     /// The earliest `expires_at` of all open checkouts.
     pub async fn checkouts_next_due(&mut self) -> Result<Option<Timestamp>> {
         let next: Option<i64> = Query::across(
-            Across::Due,
+            Across::DUE,
             "SELECT expires_at FROM checkouts WHERE status = 'open' ORDER BY expires_at LIMIT 1",
         )
         .read_optional(&mut self.conn)

@@ -6,12 +6,8 @@ use authority_domain::{
     AttemptOutcome, DeliveryId, DeliveryStatus, EndpointId, EventId, FailureReason, Tenant,
 };
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
-use crate::sql::transaction::columns::fields;
-use crate::sql::transaction::look_ahead::{ListOrder, Listed};
-use crate::sql::transaction::{Tx, bodies};
+use crate::sql::transaction::look_ahead::Listed;
+use crate::sql::{Query, Result, Row, Shard, Tx, bodies, fields, query};
 use crate::tx::Page;
 
 /// The fields of an event that a replay needs.
@@ -28,6 +24,10 @@ pub struct EventHead {
 const COLUMNS: &str = "id, livemode, event_id, event_type, endpoint_id, triggered_by, status, attempt_count, \
      next_attempt_at, last_outcome, last_response_status, failure_reason, succeeded_at, failed_at, created_at, \
      updated_at, created_sequence";
+
+/// What [`attempt`] reads.
+pub(crate) const ATTEMPTS: &str = "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, \
+     response_status, response_excerpt, retry_at FROM attempts WHERE ";
 
 impl Tx {
     /// Up to `limit` deliveries to an endpoint before `before` (newest first).
@@ -52,17 +52,8 @@ impl Tx {
         // The few deliveries of one event are found by the event and then sorted. In the order of all the endpoint's
         // deliveries they would be looked for one by one.
         let position = if filter.event_id.is_some() { "created_sequence + 0" } else { "created_sequence" };
-        let order = ListOrder::NewestFirst;
-        let listed = Listed {
-            table: "deliveries",
-            joins: "",
-            position,
-            order,
-            after: before,
-            of,
-            owner: Some(tenant),
-            filter: filters,
-        };
+        let listed = Listed::newest_first("deliveries", position, before, of, filters);
+        let listed = Listed { owner: Some(tenant), ..listed };
         let placed = |row: &Row| Ok((0, (row.get("created_sequence")?, delivery(row)?)));
         listed.page(&mut self.conn, COLUMNS, limit, placed).await
     }
@@ -102,7 +93,7 @@ impl Tx {
 }
 
 pub(crate) fn delivery(row: &Row) -> Result<Delivery> {
-    let created_at = row.time("created_at")?;
+    let created_at = row.read("created_at")?;
     Ok(fields!(row => Delivery {
         id, event_id, event_type, endpoint_id, attempt_count, next_attempt_at, last_response_status,
         succeeded_at, failed_at, livemode;
@@ -111,7 +102,7 @@ pub(crate) fn delivery(row: &Row) -> Result<Delivery> {
         last_outcome: row.optional_word("deliveries.last_outcome", AttemptOutcome::parse)?,
         failure_reason: row.optional_word("deliveries.failure_reason", FailureReason::parse)?,
         created_at,
-        updated_at: row.optional_time("updated_at")?.unwrap_or(created_at),
+        updated_at: row.read::<Option<_>>("updated_at")?.unwrap_or(created_at),
     }))
 }
 

@@ -4,12 +4,8 @@ use std::collections::BTreeMap;
 
 use authority_domain::{DeliveryId, EndpointId, MerchantId, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
 use crate::sql::delivery::leased::{Lease, LeasedDelivery, instance_of};
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Query, Result, Row, Shard, ShardSet, Tx, query};
 
 impl Tx {
     /// Leases due deliveries of enabled endpoints: of each endpoint the oldest first, as far as it has capacity. The
@@ -26,7 +22,7 @@ impl Tx {
         let shards: Vec<i16> = shards.all().map(Shard::number).collect();
         let (among, shards) = (serde_json::to_string(&among)?, serde_json::to_string(&shards)?);
         let question = |limit: i64| {
-            let query = Query::across(Across::Claims, text)
+            let query = Query::across(Across::CLAIMS, text)
                 .binds((&lease.token, lease.until.as_ms(), lease.now.as_ms(), lease.max_in_flight))
                 .binds((limit, lease.per_merchant, merchants.as_str()))
                 .binds((wants.as_str(), instance_of(&lease.token)))
@@ -63,7 +59,7 @@ impl Tx {
             query.push_in("id", &among.iter().map(EndpointId::to_string).collect::<Vec<_>>());
         } else {
             query = Query::across(
-                Across::Claims,
+                Across::CLAIMS,
                 "SELECT CAST(shard AS BIGINT) FROM deliveries WHERE status = 'pending' AND next_attempt_at <= ",
             );
             query.push_bind(lease.now.as_ms()).push(" AND (lease_until IS NULL OR lease_until < ");
@@ -76,7 +72,7 @@ impl Tx {
 
     /// The enabled endpoints, with their merchants, that have a due delivery which nobody holds and are not held back.
     pub async fn endpoints_due(&mut self, now: Timestamp) -> Result<Vec<(EndpointId, MerchantId)>> {
-        let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
+        let mut query = Query::across(Across::CLAIMS, self.conn.dialect().waiting);
         query.push(
             ", due (id, merchant_id) AS ( \
                  SELECT e.id, e.merchant_id FROM waiting \
@@ -87,9 +83,8 @@ impl Tx {
                          AND (w.lease_until IS NULL OR w.lease_until < $1))) \
              SELECT id, merchant_id FROM due",
         );
-        let due: Vec<(String, String)> = query.bind(now.as_ms()).read(&mut self.conn).await?;
-        let of = |(id, merchant)| (EndpointId::from_store(id), MerchantId::from_store(merchant));
-        Ok(due.into_iter().map(of).collect())
+        let of = |row: &Row| Ok((row.read("id")?, row.read("merchant_id")?));
+        query.bind(now.as_ms()).read_as(&mut self.conn, of).await
     }
 
     /// Leases this delivery although its endpoint is held back, as the probe, when nothing else is leased to it. The
@@ -131,7 +126,7 @@ impl Tx {
     /// Gives back every lease: for the start of a process that is the database's only user.
     pub async fn delivery_lease_release_all(&mut self) -> Result<u64> {
         let released: Vec<String> = Query::across(
-            Across::Start,
+            Across::START,
             "UPDATE deliveries SET lease_token = NULL, lease_until = NULL WHERE lease_token IS NOT NULL RETURNING id",
         )
         .write_returning(&mut self.conn)
@@ -156,7 +151,6 @@ impl Tx {
         );
         query.push_shards("deliveries.", self.conn.shards());
         query.push_in("id", ids);
-        query.write(&mut self.conn).await?;
-        Ok(())
+        query.put(&mut self.conn).await
     }
 }

@@ -6,13 +6,10 @@ use authority_domain::endpoint::SignatureProfile;
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::{DeliveryId, EndpointId, EventId, MerchantId, RequestId, Timestamp};
 
-use crate::driver::{Query, Row};
 use crate::slots::Want;
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Query, Result, Row, StoreError, Tx, fields};
 use crate::tx::{DeliveryOptions, SealedSecret};
-use crate::{Result, StoreError};
 
 /// What a lease asks for.
 #[derive(Clone, Debug)]
@@ -37,6 +34,25 @@ pub struct Lease {
     pub merchants: BTreeMap<MerchantId, i64>,
     /// Only deliveries to these endpoints; `None` for all.
     pub among: Option<Vec<EndpointId>>,
+}
+
+impl Lease {
+    /// A lease under this token that sets no limits.
+    #[must_use]
+    pub fn unlimited(token: String, now: Timestamp, until: Timestamp) -> Self {
+        Self {
+            token,
+            now,
+            until,
+            limit: i64::MAX,
+            max_in_flight: i64::MAX,
+            wants: BTreeMap::new(),
+            each: i64::MAX,
+            per_merchant: i64::MAX,
+            merchants: BTreeMap::new(),
+            among: None,
+        }
+    }
 }
 
 /// The part of a token that is the same in all leases of an instance.

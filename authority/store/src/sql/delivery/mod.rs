@@ -13,10 +13,7 @@ pub(crate) mod settlements;
 use authority_domain::delivery::Trigger;
 use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::shards::Shard;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, row};
 
 /// A delivery to be made.
 #[derive(Clone, Debug)]
@@ -104,7 +101,8 @@ impl Tx {
                 NewDeliveryState::HandedOff(_) => self.conn.cache.fill_place(endpoint),
                 NewDeliveryState::HeldBack => {}
                 NewDeliveryState::NoRoom => {
-                    self.conn.cache.fill_up(endpoint);
+                    // Without a holder it goes before any other, so no capacity is left.
+                    self.conn.cache.leave_room(endpoint, 0);
                     self.leave_behind(endpoint);
                 }
                 NewDeliveryState::Unasked => self.ask_for_room(endpoint, now),

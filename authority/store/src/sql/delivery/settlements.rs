@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::{AttemptId, DeliveryId, EndpointId, FailureReason, MerchantId, Timestamp};
 
-use crate::Result;
-use crate::driver::{Kind, Query, Value};
-use crate::shards::Shard;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, kinds, row};
+use crate::sql::transaction::rows::kinds;
+use crate::sql::{
+    Form, Kind, Query, Result, Shard, Table, TableOrder, Together, Touches, Tx, Value, columns, row,
+};
 
 /// The state in which an attempt leaves its delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,13 +10,10 @@ use std::collections::BTreeMap;
 use authority_domain::event::NewEvent;
 use authority_domain::{EndpointId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::Query;
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
 use crate::sql::delivery::settlements::WrittenOutcome;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{
+    Across, Form, Query, Result, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, columns, row,
+};
 
 /// Milliseconds that one row of an endpoint covers.
 const SPAN_MS: i64 = 5 * 60 * 1000;
@@ -113,7 +110,7 @@ impl Tx {
             Some((tenant, endpoint)) => {
                 (Query::new(select), ShardSet::of(&tenant.merchant_id), endpoint.as_str(), span(since))
             }
-            None => (Query::across(Across::Operator, select), ShardSet::ALL, SHARD, hour(since)),
+            None => (Query::across(Across::OPERATOR, select), ShardSet::ALL, SHARD, hour(since)),
         };
         query.push_bind(begin).push(" AND endpoint_id = ").push_bind(owner);
         query.push(" AND ").push_shards("", shards);

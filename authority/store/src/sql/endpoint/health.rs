@@ -12,14 +12,11 @@ use authority_domain::{
     DisabledReason, EndpointId, EndpointStatus, EventId, FailureReason, Tenant, Timestamp,
 };
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
-use crate::sql::across::Across;
 use crate::sql::endpoint::rows::{health, held_reason, retry_schedule};
 use crate::sql::endpoint::stream_now;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{
+    Across, Form, Query, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, columns, query, row,
+};
 
 /// An endpoint as its attempts see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +105,7 @@ impl Tx {
 
     /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
     pub async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>> {
-        let mut query = Query::across(Across::Due, CONDITION);
+        let mut query = Query::across(Across::DUE, CONDITION);
         query.push(" WHERE ");
         push_overdue(&mut query, overdue);
         query.push(" ORDER BY first_failure_at LIMIT ");
@@ -146,8 +143,7 @@ impl Tx {
     pub async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<()> {
         let mut query = Query::new("UPDATE webhook_endpoints SET held_until = NULL WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND hold_step > 0 AND id = ").push_bind(id.as_str());
-        query.write(&mut self.conn).await?;
-        Ok(())
+        query.put(&mut self.conn).await
     }
 
     /// Cancels up to `limit` pending deliveries of an endpoint; returns how many. A delivery in flight keeps its
@@ -176,7 +172,7 @@ impl Tx {
     pub async fn deliveries_cancel_stranded(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
         // CROSS JOIN keeps SQLite from starting with all pending deliveries.
         let stranded: Vec<(String, bool)> = Query::across(
-            Across::Due,
+            Across::DUE,
             "SELECT d.id, e.deleted_at IS NOT NULL FROM webhook_endpoints e CROSS JOIN deliveries d \
              WHERE e.status = 'disabled' AND d.shard = e.shard AND d.endpoint_id = e.id AND d.status = 'pending' \
                  AND (d.lease_until IS NULL OR d.lease_until < $1) LIMIT $2",
@@ -230,7 +226,7 @@ impl Tx {
 fn condition_of(row: &Row) -> Result<ConditionOf> {
     let events: String = row.get("failed_events")?;
     Ok(ConditionOf {
-        endpoint_id: EndpointId::from_store(row.get("id")?),
+        endpoint_id: row.read("id")?,
         tenant: row.tenant()?,
         status: row.word("webhook_endpoints.status", EndpointStatus::parse)?,
         deleted: row.get("deleted")?,
@@ -238,12 +234,12 @@ fn condition_of(row: &Row) -> Result<ConditionOf> {
         alerted: row.get("alerted")?,
         condition: Condition {
             health: health(row)?,
-            first_failure_at: row.optional_time("first_failure_at")?,
+            first_failure_at: row.read("first_failure_at")?,
             failed_events: events.split_whitespace().map(|id| EventId::from_store(id.to_owned())).collect(),
             hold: Hold {
-                until: row.optional_time("held_until")?,
+                until: row.read("held_until")?,
                 step: row.get("hold_step")?,
-                since: row.optional_time("hold_since")?,
+                since: row.read("hold_since")?,
                 reason: held_reason(row)?,
                 asked: row.get("hold_asked")?,
                 regained: row.get("hold_regained")?,

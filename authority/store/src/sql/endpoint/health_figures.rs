@@ -7,11 +7,8 @@ use std::collections::BTreeMap;
 use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::{EndpointId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
-use crate::sql::transaction::Tx;
+use crate::sql::{Query, Result, Row, Shard, Tx, query};
 
 impl Tx {
     /// The backlog at `now`, up to 10,000 of each, and the attempts since the five minutes of `since`, per endpoint
@@ -33,22 +30,20 @@ impl Tx {
         }
         Ok(figures)
     }
-}
 
-impl Tx {
     async fn recent(
         &mut self,
         tenant: &Tenant,
         since: Timestamp,
     ) -> Result<BTreeMap<EndpointId, EndpointFigures>> {
-        let ids: Vec<String> = query(
+        let ids: Vec<EndpointId> = query(
             "SELECT id FROM webhook_endpoints WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND deleted_at IS NULL",
         )
         .bind_tenant(tenant)
         .read(&mut self.conn)
         .await?;
         let mut figures = BTreeMap::new();
-        for id in ids.into_iter().map(EndpointId::from_store) {
+        for id in ids {
             let (attempts, failed_attempts, failed_deliveries) =
                 self.counted_since(Some((tenant, &id)), since).await?;
             let lately = EndpointFigures {
@@ -76,13 +71,12 @@ impl Tx {
         let rows =
             query.bind(now.as_ms()).bind(COUNTED_MAX).bind_tenant(tenant).read::<Row>(&mut self.conn).await?;
         for row in rows {
-            let endpoint = EndpointId::from_store(row.get("endpoint_id")?);
             // An endpoint made since the earlier figures were read has no figures yet.
-            let Some(figures) = figures.get_mut(&endpoint) else { continue };
+            let Some(figures) = figures.get_mut(&row.read("endpoint_id")?) else { continue };
             figures.pending = row.get("pending")?;
             figures.due = row.get("due")?;
-            figures.oldest_pending_at = row.optional_time("oldest")?;
-            figures.first_due_at = row.optional_time("first_due")?;
+            figures.oldest_pending_at = row.read("oldest")?;
+            figures.first_due_at = row.read("first_due")?;
         }
         Ok(())
     }

@@ -15,13 +15,9 @@ pub(crate) mod upkeep;
 use authority_domain::delivery::recovery::RecoveryStatus;
 use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
 use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
 use crate::sql::endpoint::sealed::column;
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Query, Result, Row, Shard, ShardSet, Tx, query};
 use crate::tx::{SealedOption, SealedSecret, Written};
 
 /// The last sequence of the stream of the endpoint that a statement updates: since when it is subscribed as it is now.
@@ -78,7 +74,7 @@ impl Tx {
             ))
             .write(&mut self.conn)
             .await?;
-        self.note_written(written(tenant, &endpoint.id, None, endpoint.resource_version));
+        self.note_written(Written::of(tenant, endpoint.id.as_str(), None, Some(endpoint.resource_version)));
         Ok(())
     }
 
@@ -122,7 +118,7 @@ impl Tx {
     pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>> {
         let sample = "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1";
         let of = |row: &Row| Ok((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(row)?));
-        Query::across(Across::Sealed, sample).read_optional_as(&mut self.conn, of).await
+        Query::across(Across::SEALED, sample).read_optional_as(&mut self.conn, of).await
     }
 
     /// Writes the next version of an endpoint.
@@ -173,7 +169,7 @@ impl Tx {
             self.recoveries_end(&endpoint.id, RecoveryStatus::EndpointDisabled, at).await?;
         }
         let version = endpoint.resource_version;
-        self.note_written(written(tenant, &endpoint.id, Some(version - 1), version));
+        self.note_written(Written::of(tenant, endpoint.id.as_str(), Some(version - 1), Some(version)));
         Ok(())
     }
 
@@ -217,24 +213,12 @@ impl Tx {
         .bind_tenant(tenant)
         .binds((version, now.as_ms()))
         .write_one(&mut self.conn, "webhook endpoint").await?;
-        self.note_written(written(tenant, id, Some(version), version + 1));
+        self.note_written(Written::of(tenant, id.as_str(), Some(version), Some(version + 1)));
         self.recoveries_end(id, RecoveryStatus::EndpointDeleted, now).await?;
         query("DELETE FROM endpoint_secrets WHERE shard = $1 AND endpoint_id = $2")
             .binds((Shard::of(&tenant.merchant_id), id.as_str()))
-            .write(&mut self.conn)
-            .await?;
-        Ok(())
-    }
-}
-
-fn written(tenant: &Tenant, id: &EndpointId, before: Option<i64>, after: i64) -> Written {
-    let of_merchant = !tenant.is_operator();
-    Written {
-        resource_id: id.to_string(),
-        merchant_id: of_merchant.then(|| tenant.merchant_id.clone()),
-        livemode: of_merchant.then_some(tenant.livemode),
-        before,
-        after: Some(after),
+            .put(&mut self.conn)
+            .await
     }
 }
 

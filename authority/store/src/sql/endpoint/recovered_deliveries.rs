@@ -6,10 +6,7 @@ use std::collections::BTreeSet;
 use authority_domain::delivery::Trigger;
 use authority_domain::{DeliveryId, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Value, query};
-use crate::shards::Shard;
-use crate::sql::transaction::Tx;
+use crate::sql::{Query, Result, Shard, Tx, Value, query};
 use crate::tx::{Missed, RecoveryJob};
 
 impl Tx {
@@ -62,8 +59,7 @@ impl Tx {
         query.push(" AND ").push_tenant("", &job.tenant);
         let events: Vec<String> = missing.iter().map(|(_, missed)| missed.event_id.to_string()).collect();
         query.push_in("event_id", &events);
-        query.write(&mut self.conn).await?;
-        Ok(())
+        query.put(&mut self.conn).await
     }
 
     /// Makes the deliveries of a step, numbered behind the last one of the endpoint.
@@ -105,12 +101,9 @@ impl Tx {
             between = "), (";
         }
         query.push(")");
-        query.write(&mut self.conn).await?;
-        Ok(())
+        query.put(&mut self.conn).await
     }
-}
 
-impl Tx {
     /// The places in the endpoint's list of so many more deliveries. They come from where those of all its new
     /// deliveries come from (`Dialect::new_delivery`), or two deliveries would get one place.
     async fn recovered_places(&mut self, shard: Shard, endpoint: &str, count: usize) -> Result<Vec<i64>> {

@@ -5,13 +5,9 @@
 //! another instance has done a step meanwhile, the step writes nothing.
 
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
-use authority_domain::{DeliveryId, EndpointId, MerchantId, RecoveryId, Tenant, Timestamp};
+use authority_domain::{DeliveryId, EndpointId, RecoveryId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Across, Query, Result, Row, Tx, fields, query};
 use crate::tx::{Missed, Stretch};
 
 /// A recovery with everything its worker needs.
@@ -70,9 +66,8 @@ impl Tx {
         .binds((stretch.below - 1, *counted_to, *walked_to, recovery.matched, recovery.enqueued))
         .binds((recovery.created_at.as_ms(), recovery.updated_at.as_ms()))
         .bind(recovery.finished_at.map(Timestamp::as_ms))
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .put(&mut self.conn)
+        .await
     }
 
     /// One recovery of the tenant, including recoveries of a deleted endpoint.
@@ -104,16 +99,15 @@ impl Tx {
         id: &RecoveryId,
         now: Timestamp,
     ) -> Result<bool> {
-        Ok(query(
+        query(
             "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $5, updated_at = $5 \
              WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND status = 'running'",
         )
         .bind(id.as_str())
         .bind_tenant(tenant)
         .bind(now.as_ms())
-        .write(&mut self.conn)
-        .await?
-            > 0)
+        .changes(&mut self.conn)
+        .await
     }
 
     /// Ends the recoveries of an endpoint that is switched off.
@@ -128,8 +122,7 @@ impl Tx {
              WHERE endpoint_id = $1 AND status = 'running' AND ",
         );
         query.push_shards("", self.conn.shards());
-        query.binds((endpoint.as_str(), status.as_str(), at.as_ms())).write(&mut self.conn).await?;
-        Ok(())
+        query.binds((endpoint.as_str(), status.as_str(), at.as_ms())).put(&mut self.conn).await
     }
 
     /// Up to `limit` running recoveries of all tenants, by (endpoint, id) after that position.
@@ -138,7 +131,7 @@ impl Tx {
         after: Option<(&EndpointId, &RecoveryId)>,
         limit: i64,
     ) -> Result<Vec<RecoveryJob>> {
-        let mut query = Query::across(Across::Due, SELECT);
+        let mut query = Query::across(Across::DUE, SELECT);
         query.push("status = 'running'");
         if let Some((endpoint, id)) = after {
             query.push(" AND (endpoint_id, id) > (").push_bind(endpoint.as_str());
@@ -178,16 +171,15 @@ impl Tx {
         found: i64,
         now: Timestamp,
     ) -> Result<bool> {
-        Ok(query(
+        query(
             "UPDATE endpoint_recoveries SET counted_to = $6, matched = matched + $7, updated_at = $8 \
              WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND counted_to = $5 AND status = 'running'",
         )
         .bind(job.recovery.id.as_str())
         .bind_tenant(&job.tenant)
         .binds((job.counted_to, counted_to, found, now.as_ms()))
-        .write(&mut self.conn)
-        .await?
-            > 0)
+        .changes(&mut self.conn)
+        .await
     }
 
     /// Makes deliveries, due at `now`, of what is still missing, and completes a recovery that has reached its end. A
@@ -226,15 +218,14 @@ impl Tx {
 
 fn job(row: &Row) -> Result<RecoveryJob> {
     let types = row.get::<Option<String>>("types")?;
-    let livemode = row.get("livemode")?;
     Ok(RecoveryJob {
         recovery: fields!(row => Recovery {
-            id, endpoint_id, since, until, matched, enqueued, created_at, updated_at, finished_at;
-            livemode,
+            id, endpoint_id, since, until, matched, enqueued, livemode, created_at, updated_at,
+            finished_at;
             status: row.word("endpoint_recoveries.status", RecoveryStatus::parse)?,
             types: types.map(|types| serde_json::from_str(&types)).transpose()?,
         }),
-        tenant: Tenant { merchant_id: MerchantId::from_store(row.get("merchant_id")?), livemode },
+        tenant: row.tenant()?,
         stretch: Stretch { above: row.get("after_sequence")?, below: row.get::<i64>("last_sequence")? + 1 },
         counted_to: row.get("counted_to")?,
         walked_to: row.get("walked_to")?,

@@ -8,9 +8,7 @@ use authority_domain::endpoint::{Health, HealthState, SignatureProfile};
 use authority_domain::merchant::limits::MaxInFlight;
 use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::Row;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Result, Row, fields};
 use crate::tx::Bounds;
 
 /// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.

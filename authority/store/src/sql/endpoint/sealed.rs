@@ -6,13 +6,9 @@
 
 use authority_domain::EndpointId;
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
 use crate::sql::endpoint::rows::sealed_secret;
 use crate::sql::idempotency::shard_of_scope;
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, query};
 use crate::tx::SealedSecret;
 
 /// What is sealed of an endpoint beside its signing secrets, one value each.
@@ -51,7 +47,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<(EndpointId, SealedSecret)>> {
         let mut query = Query::across(
-            Across::Sealed,
+            Across::SEALED,
             "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets WHERE ",
         );
         query.push_shards("", ShardSet::ALL);
@@ -60,11 +56,7 @@ impl Tx {
             query.push(", ").push_bind(*version).push(")");
         }
         query.push(" ORDER BY endpoint_id, version LIMIT ").push_bind(limit);
-        query
-            .read_as(&mut self.conn, |row| {
-                Ok((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(row)?))
-            })
-            .await
+        query.read_as(&mut self.conn, |row| Ok((row.read("endpoint_id")?, sealed_secret(row)?))).await
     }
 
     /// Replaces a signing secret's ciphertext; false when it is no longer `old`.
@@ -78,7 +70,7 @@ impl Tx {
             "UPDATE endpoint_secrets SET sealed = $4 WHERE endpoint_id = $1 AND version = $2 AND sealed = $3 AND ",
         );
         query.push_shards("", self.conn.shards());
-        Ok(query.binds((endpoint.as_str(), *version, old, new)).write(&mut self.conn).await? == 1)
+        query.binds((endpoint.as_str(), *version, old, new)).changes(&mut self.conn).await
     }
 
     /// Up to `limit` values of this option after `after`, by endpoint.
@@ -89,13 +81,11 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<(EndpointId, Vec<u8>)>> {
         let column = column(option);
-        let mut query = Query::across(Across::Sealed, "SELECT id, ");
+        let mut query = Query::across(Across::SEALED, "SELECT id, ");
         query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
         query.push_some(" AND id > ", after.map(|endpoint| endpoint.as_str()));
         query.push(" ORDER BY id LIMIT ").push_bind(limit);
-        query
-            .read_as(&mut self.conn, |row| Ok((EndpointId::from_store(row.get("id")?), row.get(column)?)))
-            .await
+        query.read_as(&mut self.conn, |row| Ok((row.read("id")?, row.get(column)?))).await
     }
 
     /// Replaces the ciphertext of an endpoint's option; false when it is no longer `old`.
@@ -115,7 +105,7 @@ impl Tx {
             .push(" AND id = ")
             .push_bind(endpoint.as_str());
         query.push(" AND ").push(column).push(" = ").push_bind(old);
-        Ok(query.write(&mut self.conn).await? == 1)
+        query.changes(&mut self.conn).await
     }
 
     /// Up to `limit` stored answers with a sealed body after `after`, by position.
@@ -126,7 +116,7 @@ impl Tx {
     ) -> Result<Vec<(AnswerPosition, String)>> {
         // Quotes inside a body are escaped, so this finds only the member itself.
         let mut query = Query::across(
-            Across::Sealed,
+            Across::SEALED,
             "SELECT merchant_id, livemode, key, answer FROM idempotency WHERE answer LIKE '%\"sealed\":\"%'",
         );
         if let Some((merchant, livemode, key)) = after {
@@ -141,12 +131,10 @@ impl Tx {
                 .push(")");
         }
         query.push(" ORDER BY shard, merchant_id, livemode, key LIMIT ").push_bind(limit);
-        query
-            .read_as(&mut self.conn, |row| {
-                let place = (row.get("merchant_id")?, row.get("livemode")?, row.get("key")?);
-                Ok((place, row.get("answer")?))
-            })
-            .await
+        let placed = |row: &Row| {
+            Ok(((row.get("merchant_id")?, row.get("livemode")?, row.get("key")?), row.get("answer")?))
+        };
+        query.read_as(&mut self.conn, placed).await
     }
 
     /// Replaces a stored answer; false when it is no longer `old`.
@@ -156,13 +144,12 @@ impl Tx {
         old: &str,
         new: &str,
     ) -> Result<bool> {
-        Ok(query(
+        query(
             "UPDATE idempotency SET answer = $6 \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND key = $4 AND answer = $5",
         )
         .binds((shard_of_scope(merchant), merchant.as_str(), *livemode, key.as_str(), old, new))
-        .write(&mut self.conn)
-        .await?
-            == 1)
+        .changes(&mut self.conn)
+        .await
     }
 }

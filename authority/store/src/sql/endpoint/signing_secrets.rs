@@ -4,11 +4,7 @@
 
 use authority_domain::{EndpointId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::Shard;
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Query, Result, Shard, Tx, query};
 use crate::tx::SealedSecret;
 
 impl Tx {
@@ -66,15 +62,14 @@ impl Tx {
         )
         .bind(endpoint.as_str())
         .bind_tenant(tenant)
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .put(&mut self.conn)
+        .await
     }
 
     /// Removes up to `limit` expired secrets, of any merchant, and ends the overlaps; returns the endpoints.
     pub async fn secrets_expire(&mut self, now: Timestamp, limit: i64) -> Result<Vec<EndpointId>> {
         let due: Vec<(String, i64)> = Query::across(
-            Across::Due,
+            Across::DUE,
             "SELECT endpoint_id, version FROM endpoint_secrets WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",
         )
         .binds((now.as_ms(), limit))

@@ -10,9 +10,7 @@
 use authority_domain::delivery::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
 use authority_domain::{DeliveryStatus, EndpointId, EventId, FailureReason, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::sql::transaction::Tx;
+use crate::sql::{Query, Result, Row, Tx, fields, query};
 
 /// A part of a stream: the sequences between the two, neither of them included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,11 +117,7 @@ impl Tx {
         push_undelivered(&mut query, tenant, endpoint, wanted, stretch);
         query.push(" ORDER BY v.sequence LIMIT ").push_bind(limit);
         let missed = |row: &Row| {
-            Ok(Missed {
-                sequence: row.get("sequence")?,
-                event_id: EventId::from_store(row.get("id")?),
-                event_type: row.get("type")?,
-            })
+            Ok(fields!(row => Missed { sequence; event_id: row.read("id")?, event_type: row.get("type")? }))
         };
         query.read_as(&mut self.conn, missed).await
     }
@@ -159,11 +153,10 @@ fn push_undelivered(
 fn undelivered(row: &Row) -> Result<UndeliveredEvent> {
     let reason = row.optional_word("reason", FailureReason::parse)?;
     let status = row.optional_word("status", DeliveryStatus::parse)?;
-    Ok(UndeliveredEvent {
-        event_id: EventId::from_store(row.get("id")?),
+    Ok(fields!(row => UndeliveredEvent {
+        sequence, created_at;
+        event_id: row.read("id")?,
         event_type: row.get("type")?,
-        sequence: row.get("sequence")?,
-        created_at: row.time("created_at")?,
         reason: UndeliveredReason::of(status.map(|status| (status, reason))),
-    })
+    }))
 }

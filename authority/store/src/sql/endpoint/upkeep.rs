@@ -3,12 +3,8 @@
 
 use authority_domain::{AlertCode, Timestamp};
 
-use crate::Result;
-use crate::driver::Query;
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
 use crate::sql::endpoint::health::push_overdue;
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Query, Result, ShardSet, Tx};
 use crate::tx::Overdue;
 
 impl Tx {
@@ -22,7 +18,7 @@ impl Tx {
         overdue: Overdue,
     ) -> Result<ShardSet> {
         let select = |rest: &str| {
-            Query::across(Across::Due, &format!("SELECT DISTINCT CAST(shard AS BIGINT) FROM {rest}"))
+            Query::across(Across::DUE, &format!("SELECT DISTINCT CAST(shard AS BIGINT) FROM {rest}"))
         };
         let mut secrets = select("endpoint_secrets WHERE expires_at <= ");
         secrets.push_bind(now.as_ms());

@@ -8,12 +8,8 @@ use std::fmt::Write as _;
 
 use authority_domain::{Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
 use crate::sql::endpoint::day_figures::{HOUR_MS, hour};
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, query};
 
 /// Attempts are counted where they began: no attempt that has just ended began before the newest three rows.
 const OF_ENDPOINTS: &str = "SELECT e.id, e.resource_version, e.status, e.health_state, e.consecutive_failures, \
@@ -55,13 +51,13 @@ impl Tx {
 
     /// The attempts of the newest two rows of each shard, an hour and more, and when the newest began.
     async fn newest_attempts(&mut self) -> Result<(Option<i64>, Option<i64>)> {
-        let newest = Query::across(Across::Operator, "SELECT MAX(since) FROM endpoint_figures");
+        let newest = Query::across(Across::OPERATOR, "SELECT MAX(since) FROM endpoint_figures");
         let Some(newest) = newest.read_one::<Option<i64>>(&mut self.conn).await? else {
             return Ok((None, None));
         };
         let newest = hour(Timestamp::from_ms(newest));
         let mut query = Query::across(
-            Across::Operator,
+            Across::OPERATOR,
             "SELECT CAST(SUM(attempts + failed_deliveries) AS BIGINT) FROM endpoint_figures WHERE ",
         );
         // A range: of two hours in a list the server may read every hour of a shard.
@@ -72,7 +68,7 @@ impl Tx {
 
     /// Of everybody: the newest events, the attempts, the operator's open alerts and the audit log.
     pub async fn platform_mark(&mut self) -> Result<String> {
-        let mut newest = Query::across(Across::Operator, "SELECT id FROM events WHERE ");
+        let mut newest = Query::across(Across::OPERATOR, "SELECT id FROM events WHERE ");
         // More than one, because ids of transactions that end in another order than they began are not in the order of
         // their ends.
         newest.push_shards("", ShardSet::ALL).push(" ORDER BY id DESC LIMIT 64");
@@ -86,7 +82,7 @@ impl Tx {
         .bind_tenant(&operator)
         .read_one(&mut self.conn)
         .await?;
-        let mut written = Query::across(Across::Operator, "SELECT MAX(id) FROM audit_log WHERE ");
+        let mut written = Query::across(Across::OPERATOR, "SELECT MAX(id) FROM audit_log WHERE ");
         written.push_shards("", ShardSet::ALL);
         let written: Option<String> = written.read_one(&mut self.conn).await?;
         Ok(format!("{} {attempts:?} {alerts:?} {written:?}", events.join(" ")))

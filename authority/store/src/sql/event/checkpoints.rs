@@ -3,10 +3,7 @@
 use authority_domain::Tenant;
 use authority_domain::sync::checkpoint::{Checkpoint, CheckpointStream};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Query, Result, Row, Tx, fields, query};
 
 const SELECT: &str = "SELECT id, livemode, stream, name, cursor, position, resource_version, created_sequence, \
      created_at, updated_at FROM checkpoints WHERE ";
@@ -45,9 +42,7 @@ impl Tx {
         .write_one(&mut self.conn, "checkpoint")
         .await
     }
-}
 
-impl Tx {
     /// The checkpoint of this consumer in this feed.
     pub async fn checkpoint_get(
         &mut self,

@@ -9,15 +9,14 @@ use authority_domain::event::NewEvent;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::{EventId, RequestId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::{Shard, ShardSet};
 use crate::sql::event::streams::waits_under;
 use crate::sql::transaction::counter::Counter;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
 use crate::sql::transaction::page_rows::placed_text;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
-use crate::sql::transaction::{Tx, bodies};
+use crate::sql::{
+    Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies, columns,
+    query, row,
+};
 use crate::tx::{Page, Subscriber};
 
 /// The sequence numbers that a transaction reserves for its events, and the endpoints that may want the events.
@@ -169,16 +168,8 @@ impl Tx {
             query.push_in("type", types);
             bodies::push_created(query, filter.created_from, filter.created_to);
         };
-        let listed = Listed {
-            table: "events",
-            joins: "",
-            position: "sequence",
-            order: ListOrder::OldestFirst,
-            after: Some(after),
-            of,
-            owner: None,
-            filter: filters,
-        };
+        let listed = Listed::newest_first("events", "sequence", Some(after), of, filters);
+        let listed = Listed { order: ListOrder::OLDEST_FIRST, ..listed };
         listed.page(&mut self.conn, "sequence, body", limit, placed_text).await
     }
 

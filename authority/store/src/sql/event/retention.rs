@@ -10,14 +10,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use authority_domain::{EventId, MerchantId, Tenant, Timestamp};
+use authority_domain::{EventId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Kind, Query, query};
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
 use crate::sql::order::story::with_operator;
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Kind, Query, Result, Shard, ShardSet, Tx, query};
 
 /// One of the oldest events of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,16 +40,12 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<(EventId, Tenant)>> {
         let mut query =
-            Query::across(Across::Retention, "SELECT id, merchant_id, livemode FROM events WHERE ");
+            Query::across(Across::RETENTION, "SELECT id, merchant_id, livemode FROM events WHERE ");
         query.push_shards("", ShardSet::ALL);
         query.push_some(" AND id > ", after.map(EventId::as_str));
         query.push(" AND id < ").push_bind(EventId::lowest_at(before).to_string());
         query.push(" ORDER BY id LIMIT ").push_bind(limit);
-        let rows: Vec<(String, String, bool)> = query.read(&mut self.conn).await?;
-        let due = |(id, merchant, livemode)| {
-            (EventId::from_store(id), Tenant { merchant_id: MerchantId::from_store(merchant), livemode })
-        };
-        Ok(rows.into_iter().map(due).collect())
+        query.read_as(&mut self.conn, |row| Ok((row.read("id")?, row.tenant()?))).await
     }
 
     /// The oldest `limit` events of a stream, oldest first.
@@ -156,7 +148,7 @@ impl Tx {
     /// Removes up to `limit` figures from before `before` (see [`Tx::endpoint_figures`]).
     pub async fn figures_purge(&mut self, before: Timestamp, limit: i64) -> Result<u64> {
         Ok(Query::across(
-            Across::Retention,
+            Across::RETENTION,
             "DELETE FROM endpoint_figures WHERE (shard, endpoint_id, since) IN ( \
                  SELECT shard, endpoint_id, since FROM endpoint_figures WHERE since < $1 ORDER BY since LIMIT $2)",
         )
@@ -164,9 +156,7 @@ impl Tx {
         .write(&mut self.conn)
         .await?)
     }
-}
 
-impl Tx {
     /// Removes deliveries in these shards, and their attempts.
     async fn remove_deliveries(&mut self, shards: ShardSet, ids: Vec<String>) -> Result<()> {
         // Far below SQLite's 32,766 parameters.

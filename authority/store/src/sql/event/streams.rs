@@ -12,14 +12,11 @@ use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, cap};
 use authority_domain::{EndpointId, MerchantId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row};
 use crate::hand_off::DispatchHandle;
-use crate::shards::Shard;
 use crate::sql::delivery::leased::{bounds_of, push_bounds};
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
-use crate::sql::transaction::Tx;
 use crate::sql::transaction::transaction_cache::Stream;
+use crate::sql::{Query, Result, Row, Shard, Tx};
 use crate::tx::{Bounds, DispatchTarget, Subscriber};
 
 /// The key under which a stream's counter is buffered.
@@ -241,7 +238,7 @@ fn reach(row: &Row, dispatch: &DispatchHandle, now: Timestamp) -> Result<Option<
         return Ok(None);
     }
     let hold = Hold {
-        until: row.optional_time("held_until")?,
+        until: row.read("held_until")?,
         step: row.get("hold_step")?,
         regained: row.get("hold_regained")?,
         ..Hold::default()

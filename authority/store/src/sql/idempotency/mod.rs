@@ -4,12 +4,10 @@ use std::borrow::Cow;
 
 use authority_domain::{MerchantId, RequestId, Tenant, Timestamp};
 
-use crate::driver::{Query, query};
-use crate::shards::Shard;
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
-use crate::{Result, StoreError};
+use crate::sql::{
+    Across, Form, Query, Result, Shard, StoreError, Table, TableOrder, Together, Touches, Tx, columns, query,
+    row, upsert,
+};
 
 /// The scope within which an idempotency key names one write (contract 4.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,14 +134,14 @@ impl Tx {
     /// Keeps the idempotency key and its request's fingerprint for ever with the refund or shipment of this id, which
     /// this transaction makes after the call (contract 4.3).
     pub fn idempotency_key_keep(&mut self, record_id: &str, key: &str, fingerprint: &[u8; 32]) {
-        self.keep_key(record_id, key, fingerprint);
+        self.job.kept_key = Some((record_id.to_owned(), (key.to_owned(), *fingerprint)));
     }
 
     /// Removes up to `limit` answers that have expired; returns how many. It needs no turn: an answer that a request
     /// replaces meanwhile is looked at again, and stays.
     pub async fn idempotency_purge(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
         Ok(Query::across(
-            Across::Retention,
+            Across::RETENTION,
             // `+ 0`: the rows are found by the list, which is short.
             "DELETE FROM idempotency WHERE expires_at + 0 <= $1 AND (shard, merchant_id, livemode, key) IN ( \
                  SELECT shard, merchant_id, livemode, key FROM idempotency WHERE expires_at <= $1 \

@@ -11,13 +11,9 @@ pub(crate) mod shares;
 use authority_domain::invariants::{
     EventDelivery, EventHead, OrderFacts, StoredEvent, StreamCounter, Subscription,
 };
-use authority_domain::{EndpointId, EventId, MerchantId, OrderNumber, Payment, Refund, Tenant, Timestamp};
+use authority_domain::{EventId, MerchantId, OrderNumber, Payment, Refund, Tenant};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Query, Result, Row, Shard, Tx, fields, query};
 
 /// A page of orders with what belongs to them.
 #[derive(Debug)]
@@ -52,46 +48,40 @@ impl Tx {
         after: Option<&MerchantId>,
         limit: i64,
     ) -> Result<Vec<MerchantId>> {
-        let ids: Vec<String> = query("SELECT id FROM merchants WHERE id > $1 ORDER BY id LIMIT $2")
+        Ok(query("SELECT id FROM merchants WHERE id > $1 ORDER BY id LIMIT $2")
             .binds((after.map_or("", MerchantId::as_str), limit))
             .read(&mut self.conn)
-            .await?;
-        Ok(ids.into_iter().map(MerchantId::from_store).collect())
+            .await?)
     }
 
     /// The counter row that gives the next event its sequence number.
     pub async fn inspect_counter(&mut self, tenant: &Tenant) -> Result<Option<StreamCounter>> {
-        let row: Option<(i64, i64, i64)> = query(
+        query(
             "SELECT last_sequence, last_created_at, removed_through FROM streams WHERE shard = $1 AND merchant_id = $2 AND livemode = $3",
         )
         .bind_tenant(tenant)
-        .read_optional(&mut self.conn)
-        .await?;
-        Ok(row.map(|(last_sequence, last, removed_through)| StreamCounter {
-            last_sequence,
-            last_created_at: Timestamp::from_ms(last),
-            removed_through,
-        }))
+        .read_optional_as(&mut self.conn, |row| {
+            Ok(fields!(row => StreamCounter { last_sequence, last_created_at, removed_through }))
+        })
+        .await
     }
 
     /// The endpoints that the tenant's events may go to.
     pub async fn inspect_subscriptions(&mut self, tenant: &Tenant) -> Result<Vec<Subscription>> {
-        let rows: Vec<(String, String, String, i64)> = query(
+        query(
             "SELECT id, status, enabled_events, subscribed_after FROM webhook_endpoints \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3",
         )
         .bind_tenant(tenant)
-        .read(&mut self.conn)
-        .await?;
-        let subscription = |(id, status, filters, since): (String, String, String, i64)| {
+        .read_as(&mut self.conn, |row| {
             Ok(Subscription {
-                endpoint: EndpointId::from_store(id),
-                enabled: status == "enabled",
-                filters: serde_json::from_str(&filters)?,
-                since,
+                endpoint: row.read("id")?,
+                enabled: row.get::<&str>("status")? == "enabled",
+                filters: row.record("enabled_events")?,
+                since: row.get("subscribed_after")?,
             })
-        };
-        rows.into_iter().map(subscription).collect()
+        })
+        .await
     }
 
     /// Up to `limit` events after the sequence `after`, in order.
@@ -138,8 +128,8 @@ impl Tx {
         );
         let delivery = |row: &Row| {
             Ok(EventDelivery {
-                event: EventId::from_store(row.get("event_id")?),
-                endpoint: EndpointId::from_store(row.get("endpoint_id")?),
+                event: row.read("event_id")?,
+                endpoint: row.read("endpoint_id")?,
                 agrees: row.get("agrees")?,
             })
         };

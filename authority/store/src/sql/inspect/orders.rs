@@ -7,11 +7,7 @@ use authority_domain::order::line_quantities::Marks;
 use authority_domain::{Order, OrderNumber, Payment, Refund, Tenant};
 use serde::de::DeserializeOwned;
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
-use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::sql::{BufferedConnection, Query, Result, Row, Tx, fields, query};
 use crate::tx::{InspectedOrders, InspectedPayments};
 
 impl Tx {
@@ -32,8 +28,13 @@ impl Tx {
         .await?;
         let next = rows.last().map(|(number, _)| OrderNumber::from_store(number.clone()));
         let numbers: Vec<&str> = rows.iter().map(|(number, _)| number.as_str()).collect();
-        let mut lines = lines(&mut self.conn, tenant, &numbers).await?;
-        let mut references = references(&mut self.conn, tenant, &numbers).await?;
+        let of = (tenant, numbers.as_slice());
+        let lines = "SELECT order_number, id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity, \
+             marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines";
+        let mut lines = of_orders(&mut self.conn, lines, of, "", line).await?;
+        let references = "SELECT order_number, system, id FROM external_references";
+        let reference = |row: &Row| Ok(fields!(row => ReferenceRow { system, id }));
+        let mut references = of_orders(&mut self.conn, references, of, "", reference).await?;
         let mut payments = bodies(&mut self.conn, "payments", tenant, &numbers).await?;
         let mut refunds = bodies(&mut self.conn, "refunds", tenant, &numbers).await?;
         let mut shipments = bodies(&mut self.conn, "shipments", tenant, &numbers).await?;
@@ -91,58 +92,37 @@ async fn bodies(
     tenant: &Tenant,
     orders: &[&str],
 ) -> Result<BTreeMap<String, Vec<String>>> {
-    let mut query = Query::new("SELECT order_number, body FROM ");
-    query.push(table);
-    of_orders(&mut query, tenant, orders);
     // An expression, so that SQLite finds the orders by their numbers and does not walk through the whole list, which
     // is in this order.
-    query.push(" ORDER BY created_sequence + 0");
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in query.read::<Row>(conn).await? {
-        found.entry(row.get("order_number")?).or_default().push(row.get("body")?);
-    }
-    Ok(found)
+    let in_order = " ORDER BY created_sequence + 0";
+    let select = format!("SELECT order_number, body FROM {table}");
+    of_orders(conn, &select, (tenant, orders), in_order, |row| Ok(row.get("body")?)).await
 }
 
-async fn lines(
+/// What `read` makes of the selected rows that belong to these orders, by order.
+async fn of_orders<T>(
     conn: &mut BufferedConnection,
-    tenant: &Tenant,
-    orders: &[&str],
-) -> Result<BTreeMap<String, Vec<OrderLineRow>>> {
-    let mut query = Query::new(
-        "SELECT order_number, id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity, \
-             marked_fulfilled_quantity, marked_shipped_quantity FROM order_lines",
-    );
-    of_orders(&mut query, tenant, orders);
-    let mut found: BTreeMap<String, Vec<OrderLineRow>> = BTreeMap::new();
-    for row in query.read::<Row>(conn).await? {
-        found.entry(row.get("order_number")?).or_default().push(fields!(row => OrderLineRow {
-            id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity;
-            marks: Marks {
-                fulfilled: row.get("marked_fulfilled_quantity")?,
-                shipped: row.get("marked_shipped_quantity")?,
-            },
-        }));
-    }
-    Ok(found)
-}
-
-async fn references(
-    conn: &mut BufferedConnection,
-    tenant: &Tenant,
-    orders: &[&str],
-) -> Result<BTreeMap<String, Vec<ReferenceRow>>> {
-    let mut query = Query::new("SELECT order_number, system, id FROM external_references");
-    of_orders(&mut query, tenant, orders);
-    let mut found: BTreeMap<String, Vec<ReferenceRow>> = BTreeMap::new();
-    for row in query.read::<Row>(conn).await? {
-        let reference = ReferenceRow { system: row.get("system")?, id: row.get("id")? };
-        found.entry(row.get("order_number")?).or_default().push(reference);
-    }
-    Ok(found)
-}
-
-fn of_orders(query: &mut Query<'_>, tenant: &Tenant, orders: &[&str]) {
+    select: &str,
+    (tenant, orders): (&Tenant, &[&str]),
+    in_order: &str,
+    read: impl Fn(&Row) -> Result<T>,
+) -> Result<BTreeMap<String, Vec<T>>> {
+    let mut query = query(select.to_owned());
     query.push(" WHERE ").push_tenant("", tenant).push(" AND order_number");
-    query.push_among(orders.iter().map(|order| (*order).to_owned()));
+    query.push_among(orders.iter().map(|order| (*order).to_owned())).push(in_order);
+    let mut found: BTreeMap<String, Vec<T>> = BTreeMap::new();
+    for row in query.read::<Row>(conn).await? {
+        found.entry(row.get("order_number")?).or_default().push(read(&row)?);
+    }
+    Ok(found)
+}
+
+fn line(row: &Row) -> Result<OrderLineRow> {
+    Ok(fields!(row => OrderLineRow {
+        id, quantity, fulfilled_quantity, shipped_quantity, delivered_quantity;
+        marks: Marks {
+            fulfilled: row.get("marked_fulfilled_quantity")?,
+            shipped: row.get("marked_shipped_quantity")?,
+        },
+    }))
 }

@@ -6,16 +6,14 @@ use std::collections::BTreeMap;
 use authority_domain::Tenant;
 use authority_domain::invariants::{RecordKind, StoredRecord};
 
-use crate::Result;
-use crate::driver::{Kind, Query, Row};
 use crate::sql::checkout::CHECKOUTS;
 use crate::sql::order::ORDERS;
 use crate::sql::payment::PAYMENTS;
 use crate::sql::refund::REFUNDS;
 use crate::sql::shipment::SHIPMENTS;
 use crate::sql::subscription::SUBSCRIPTIONS;
-use crate::sql::transaction::Tx;
 use crate::sql::transaction::rows::Columns;
+use crate::sql::{Kind, Query, Result, Row, Tx, query};
 
 /// The columns of a table of records, most of which repeat parts of the record, and its key.
 const fn table(kind: RecordKind) -> (&'static Columns, &'static str) {
@@ -41,16 +39,8 @@ impl Tx {
             return Ok(Vec::new());
         }
         let (columns, key) = table(kind);
-        let mut query = Query::new("SELECT ");
-        query.push(&columns.names.join(", "));
-        query
-            .push(" FROM ")
-            .push(columns.table)
-            .push(" WHERE ")
-            .push_tenant("", tenant)
-            .push(" AND ")
-            .push(key)
-            .push(" IN (");
+        let mut query = query(format!("SELECT {} FROM {} WHERE ", columns.names.join(", "), columns.table));
+        query.push_tenant("", tenant).push(" AND ").push(key).push(" IN (");
         query.push_list(ids.iter().copied()).push(")");
         let record = |row: &Row| {
             let mut repeated = BTreeMap::new();

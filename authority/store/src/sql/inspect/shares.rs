@@ -6,12 +6,7 @@ use authority_domain::Tenant;
 use authority_domain::invariants::StoredShare;
 use authority_domain::partner::share::ShareStatus;
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, fields, query};
 
 /// Shares that are looked up in a stream at a time.
 const AT_A_TIME: i64 = 500;
@@ -20,7 +15,7 @@ impl Tx {
     /// The shares with these ids by which the tenant sees orders of others, in any order.
     pub async fn inspect_shares(&mut self, tenant: &Tenant, ids: &[&str]) -> Result<Vec<StoredShare>> {
         let mut query = Query::across(
-            Across::Partners,
+            Across::PARTNERS,
             "SELECT s.id, s.status, s.partner_sequence, c.status = 'revoked' AS connection_ended, c.shares_to_end, \
                  o.resource_version, t.removed_through >= s.owner_sequence AS owner_forgot, \
                  EXISTS (SELECT 1 FROM events e WHERE e.shard = s.shard AND e.merchant_id = s.owner_id AND e.livemode = s.livemode \
@@ -41,23 +36,7 @@ impl Tx {
         query.push_among(ids.iter().copied());
         query.read_as(&mut self.conn, share).await
     }
-}
 
-fn share(row: &Row) -> Result<StoredShare> {
-    let status = row.word("order_shares.status", ShareStatus::parse)?;
-    let forgot: bool = row.get("owner_forgot")?;
-    let parcels: i64 = row.get("parcels")?;
-    Ok(fields!(row => StoredShare {
-        id, partner_sequence, connection_ended;
-        status,
-        owner_told: forgot || row.get("owner_told")?,
-        to_end: row.get("shares_to_end")?,
-        order_version: row.get("resource_version")?,
-        parcels: (!forgot).then_some(parcels),
-    }))
-}
-
-impl Tx {
     /// Up to `limit` ids of shares by which the tenant sees orders of others, made after the sequence `made_after` of
     /// its own stream, that have no event in it.
     pub async fn inspect_untold_shares(
@@ -70,7 +49,7 @@ impl Tx {
         let (mut untold, mut after) = (Vec::new(), made_after);
         loop {
             let shares: Vec<(String, i64)> = Query::across(
-                Across::Partners,
+                Across::PARTNERS,
                 "SELECT id, partner_sequence FROM order_shares WHERE partner_id = $1 AND livemode = $2 \
                      AND partner_sequence > $3 ORDER BY partner_sequence LIMIT $4",
             )
@@ -101,4 +80,18 @@ impl Tx {
         .read_one(&mut self.conn)
         .await?)
     }
+}
+
+fn share(row: &Row) -> Result<StoredShare> {
+    let status = row.word("order_shares.status", ShareStatus::parse)?;
+    let forgot: bool = row.get("owner_forgot")?;
+    let parcels: i64 = row.get("parcels")?;
+    Ok(fields!(row => StoredShare {
+        id, partner_sequence, connection_ended;
+        status,
+        owner_told: forgot || row.get("owner_told")?,
+        to_end: row.get("shares_to_end")?,
+        order_version: row.get("resource_version")?,
+        parcels: (!forgot).then_some(parcels),
+    }))
 }

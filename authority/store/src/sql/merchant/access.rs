@@ -3,11 +3,8 @@
 use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::{KeyId, Merchant, OperatorScope, Timestamp};
 
-use crate::driver::{Query, Row, query};
 use crate::sql::merchant::api_keys::{COLUMNS, record};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
-use crate::{Result, StoreError};
+use crate::sql::{Query, Result, Row, StoreError, Tx, fields, query};
 
 /// An operator's key as it is stored.
 #[derive(Clone, Debug)]
@@ -42,9 +39,8 @@ impl Tx {
         )
         .binds((key.id.as_str(), key.hash.as_slice(), &key.name, &key.display, scopes.join(" ")))
         .binds((key.revoked_at.map(Timestamp::as_ms), key.created_at.as_ms()))
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .put(&mut self.conn)
+        .await
     }
 
     /// The operator key with this hash.
@@ -66,11 +62,10 @@ impl Tx {
 
     /// Ends an operator key; false when there is none to end.
     pub async fn operator_key_revoke(&mut self, id: &KeyId, now: Timestamp) -> Result<bool> {
-        Ok(query("UPDATE operator_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
+        query("UPDATE operator_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
             .binds((id.as_str(), now.as_ms()))
-            .write(&mut self.conn)
-            .await?
-            == 1)
+            .changes(&mut self.conn)
+            .await
     }
 }
 

@@ -3,13 +3,8 @@
 use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::{KeyId, MerchantId, Scope, Timestamp};
 
-use crate::driver::{Kind, Query, Row, query};
-use crate::shards::ShardSet;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
-use crate::sql::transaction::rows::row;
+use crate::sql::{Kind, Query, Result, Row, ShardSet, StoreError, Tx, fields, query, row};
 use crate::tx::Written;
-use crate::{Result, StoreError};
 
 /// What [`record`] reads, from `api_keys` under the name `k`.
 pub(crate) const COLUMNS: &str = "k.id, k.merchant_id, k.livemode, k.hash, k.name, k.display, k.scopes, k.expires_at, \

@@ -9,10 +9,7 @@ pub(crate) mod sandbox_clock;
 use authority_domain::list_filter::MerchantFilter;
 use authority_domain::{Merchant, MerchantId};
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::ShardSet;
-use crate::sql::transaction::Tx;
+use crate::sql::{Query, Result, ShardSet, Tx, query};
 use crate::tx::Written;
 
 impl Tx {
@@ -63,8 +60,7 @@ impl Tx {
         query.push_in("status", &filter.status);
         query.push_some(" AND slug = ", filter.slug.as_ref());
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        let bodies: Vec<String> = query.read(&mut self.conn).await?;
-        Ok(bodies.iter().map(|body| serde_json::from_str(body)).collect::<Result<_, _>>()?)
+        query.read_as(&mut self.conn, |row| row.record("body")).await
     }
 
     /// Writes the next version of a merchant. Its id and slug never change.
@@ -93,11 +89,10 @@ impl Tx {
 
     /// The merchant that the sandbox made for `of` to share orders with.
     pub async fn merchant_counterpart(&mut self, of: &MerchantId) -> Result<Option<Merchant>> {
-        let body: Option<String> = query("SELECT body FROM merchants WHERE counterpart_of = $1")
+        query("SELECT body FROM merchants WHERE counterpart_of = $1")
             .bind(of.as_str())
-            .read_optional(&mut self.conn)
-            .await?;
-        Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+            .read_optional_as(&mut self.conn, |row| row.record("body"))
+            .await
     }
 
     /// Notes that a merchant was made for `of`, which has none yet.

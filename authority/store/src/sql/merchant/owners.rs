@@ -1,10 +1,8 @@
 //! Whose a record is, for the operator's requests that name a record by its id alone.
 
-use authority_domain::{CheckoutId, DeliveryId, EndpointId, MerchantId, PaymentId, SubscriptionId, Tenant};
+use authority_domain::{CheckoutId, DeliveryId, EndpointId, PaymentId, SubscriptionId, Tenant};
 
-use crate::Result;
-use crate::driver::Query;
-use crate::sql::transaction::Tx;
+use crate::sql::{Result, Row, Tx, bodies};
 
 /// A record of some merchant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +29,7 @@ impl Tx {
             OwnedRecord::Payment(id) => ("payments", id.as_str()),
             OwnedRecord::Subscription(id) => ("subscriptions", id.as_str()),
         };
-        let mut query = Query::new("SELECT merchant_id, livemode FROM ");
-        query
-            .push(table)
-            .push(" WHERE ")
-            .push_shards("", self.conn.shards())
-            .push(" AND id = ")
-            .push_bind(id);
-        let row: Option<(String, bool)> = query.read_optional(&mut self.conn).await?;
-        Ok(row.map(|(merchant, livemode)| Tenant { merchant_id: MerchantId::from_store(merchant), livemode }))
+        let query = bodies::by_id(&self.conn, format!("SELECT merchant_id, livemode FROM {table}"), id);
+        query.read_optional_as(&mut self.conn, Row::tenant).await
     }
 }

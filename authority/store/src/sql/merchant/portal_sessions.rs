@@ -4,10 +4,7 @@
 use authority_domain::merchant::portal_session::PortalSession;
 use authority_domain::{Merchant, PortalSessionId, Scope, Timestamp};
 
-use crate::Result;
-use crate::driver::{Row, query};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Result, Row, Tx, fields, query};
 use crate::tx::Written;
 
 /// A session with what it rests on.
@@ -36,13 +33,7 @@ impl Tx {
         .bind(session.expires_at.as_ms())
         .write(&mut self.conn)
         .await?;
-        self.note_written(Written {
-            resource_id: session.id.to_string(),
-            merchant_id: Some(session.tenant.merchant_id.clone()),
-            livemode: Some(session.tenant.livemode),
-            before: None,
-            after: None,
-        });
+        self.note_written(Written::of(&session.tenant, session.id.as_str(), None, None));
         Ok(())
     }
 
@@ -58,7 +49,7 @@ impl Tx {
             Ok(FoundPortalSession {
                 session: session(row, *hash)?,
                 merchant: row.record("merchant")?,
-                key_revoked_at: row.optional_time("revoked_at")?,
+                key_revoked_at: row.read("revoked_at")?,
             })
         })
         .await
@@ -72,19 +63,15 @@ impl Tx {
         cookie: &[u8; 32],
         now: Timestamp,
     ) -> Result<bool> {
-        Ok(query(
-            "UPDATE portal_sessions SET hash = $2, opened_at = $3 WHERE hash = $1 AND opened_at IS NULL",
-        )
-        .binds((link.as_slice(), cookie.as_slice(), now.as_ms()))
-        .write(&mut self.conn)
-        .await?
-            == 1)
+        query("UPDATE portal_sessions SET hash = $2, opened_at = $3 WHERE hash = $1 AND opened_at IS NULL")
+            .binds((link.as_slice(), cookie.as_slice(), now.as_ms()))
+            .changes(&mut self.conn)
+            .await
     }
 
     /// Ends a session.
     pub async fn portal_session_end(&mut self, id: &PortalSessionId) -> Result<()> {
-        query("DELETE FROM portal_sessions WHERE id = $1").bind(id.as_str()).write(&mut self.conn).await?;
-        Ok(())
+        query("DELETE FROM portal_sessions WHERE id = $1").bind(id.as_str()).put(&mut self.conn).await
     }
 
     /// Removes at most `limit` links and sessions whose time ended before `before`; how many.

@@ -3,11 +3,7 @@
 use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance, SandboxClock};
 use authority_domain::{MerchantId, SubscriptionId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::Shard;
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
+use crate::sql::{Across, Query, Result, Shard, Tx, query};
 
 impl Tx {
     /// The clock of a merchant's test mode.
@@ -44,20 +40,14 @@ impl Tx {
                   ORDER BY advanced_at DESC LIMIT 1 OFFSET $3)",
         )
         .binds((Shard::of(merchant), merchant.as_str(), ADVANCES_MAX))
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .put(&mut self.conn)
+        .await
     }
 
     /// The merchants whose clocks were advanced, by id.
     pub async fn sandbox_clocks_advanced(&mut self) -> Result<Vec<MerchantId>> {
-        let ids: Vec<String> = Query::across(
-            Across::Due,
-            "SELECT DISTINCT merchant_id FROM sandbox_clock_advances ORDER BY merchant_id",
-        )
-        .read(&mut self.conn)
-        .await?;
-        Ok(ids.into_iter().map(MerchantId::from_store).collect())
+        let advanced = "SELECT DISTINCT merchant_id FROM sandbox_clock_advances ORDER BY merchant_id";
+        Ok(Query::across(Across::DUE, advanced).read(&mut self.conn).await?)
     }
 
     /// The tenant's subscriptions that are on trial or active, by id, after `after`; at most `limit`.
@@ -67,14 +57,13 @@ impl Tx {
         after: Option<&SubscriptionId>,
         limit: i64,
     ) -> Result<Vec<SubscriptionId>> {
-        let ids: Vec<String> = query(
+        Ok(query(
             "SELECT id FROM subscriptions WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 \
                  AND status IN ('trialing', 'active') AND id > $4 ORDER BY id LIMIT $5",
         )
         .bind_tenant(tenant)
         .binds((after.map_or("", |after| after.as_str()), limit))
         .read(&mut self.conn)
-        .await?;
-        Ok(ids.into_iter().map(SubscriptionId::from_store).collect())
+        .await?)
     }
 }

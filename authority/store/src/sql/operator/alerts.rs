@@ -5,11 +5,7 @@ use authority_domain::alert::{Alert, NewAlert, Severity};
 use authority_domain::list_filter::AlertFilter;
 use authority_domain::{AlertCode, AlertId, AlertStatus, EndpointId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Across, Query, Result, Row, Tx, fields, query};
 
 const COLUMNS: &str = "id, code, subject, severity, message, count, first_seen_at, last_seen_at, closed_at";
 
@@ -38,9 +34,8 @@ impl Tx {
         .bind_tenant(&owner(tenant))
         .binds((alert.code.as_str(), &alert.subject))
         .binds((alert.severity.as_str(), &alert.message, now.as_ms()))
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .put(&mut self.conn)
+        .await
     }
 
     /// Closes the alert of this code and subject, when it is open.
@@ -57,9 +52,8 @@ impl Tx {
         )
         .bind_tenant(&owner(tenant))
         .binds((code.as_str(), subject, now.as_ms()))
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .put(&mut self.conn)
+        .await
     }
 
     /// Closes an open alert of this owner and returns it; `None` when there is none.
@@ -132,8 +126,7 @@ impl Tx {
             .push_shards("", self.conn.shards());
         query.push_in("subject", &subjects);
         query.push_in("code", &codes);
-        query.write(&mut self.conn).await?;
-        Ok(())
+        query.put(&mut self.conn).await
     }
 
     /// Closes `deliveries_failed` of an endpoint when every event that was given up there since `since` has been
@@ -156,8 +149,7 @@ impl Tx {
         );
         query.push_shards("alerts.", self.conn.shards());
         let code = AlertCode::DeliveriesFailed.as_str();
-        query.binds((endpoint.as_str(), code, since.as_ms(), now.as_ms())).write(&mut self.conn).await?;
-        Ok(())
+        query.binds((endpoint.as_str(), code, since.as_ms(), now.as_ms())).put(&mut self.conn).await
     }
 
     /// Closes the alerts of a code that were not raised since `since`, for all owners; returns how many.
@@ -168,7 +160,7 @@ impl Tx {
         now: Timestamp,
     ) -> Result<u64> {
         Ok(Query::across(
-            Across::Due,
+            Across::DUE,
             "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL",
         )
         .binds((code.as_str(), since.as_ms(), now.as_ms()))

@@ -7,13 +7,8 @@
 use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::{DeliveryStatus, EndpointId, EventId, MerchantId, Mode};
 
-use crate::Result;
-use crate::driver::{Query, Row};
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::sql::{Across, BufferedConnection, Query, Result, Row, ShardSet, Tx, bodies};
 use crate::tx::{FoundDelivery, LOOK_AHEAD, PageById};
 
 impl Tx {
@@ -28,7 +23,7 @@ impl Tx {
         let Some(shards) = shards(&mut self.conn, filter).await? else { return Ok(Vec::new().into()) };
         let list = AllDeliveries { filter, before, shards };
         let looked_to = if list.needs_bound() { list.end_of_look_ahead(&mut self.conn).await? } else { None };
-        let mut query = Query::across(Across::Operator, DELIVERY_COLUMNS);
+        let mut query = Query::across(Across::OPERATOR, DELIVERY_COLUMNS);
         query.push("(SELECT * FROM deliveries WHERE ");
         list.push_place(&mut query);
         if let Some(end) = &looked_to {
@@ -50,10 +45,9 @@ async fn shards(conn: &mut BufferedConnection, filter: &AllDeliveriesFilter) -> 
     let Some(endpoint) = &filter.endpoint_id else {
         return Ok(Some(filter.merchant_id.as_ref().map_or(ShardSet::ALL, ShardSet::of)));
     };
-    let mut query = Query::new("SELECT merchant_id FROM webhook_endpoints WHERE ");
-    query.push_shards("", conn.shards()).push(" AND id = ").push_bind(endpoint.as_str());
-    let owner: Option<String> = query.read_optional(conn).await?;
-    Ok(owner.map(|owner| ShardSet::of(&MerchantId::from_store(owner))))
+    let query = bodies::by_id(conn, "SELECT merchant_id FROM webhook_endpoints", endpoint.as_str());
+    let owner: Option<MerchantId> = query.read_optional(conn).await?;
+    Ok(owner.as_ref().map(ShardSet::of))
 }
 
 struct AllDeliveries<'a> {
@@ -143,7 +137,7 @@ impl AllDeliveries<'_> {
 
     /// The last delivery that a page may look at; `None` when fewer are left. Reads nothing but an index.
     async fn end_of_look_ahead(&self, conn: &mut BufferedConnection) -> Result<Option<String>> {
-        let mut query = Query::across(Across::Operator, "SELECT id FROM deliveries WHERE ");
+        let mut query = Query::across(Across::OPERATOR, "SELECT id FROM deliveries WHERE ");
         if self.is_of_endpoint() {
             query
                 .push_shards("", self.shards)

@@ -6,15 +6,12 @@
 
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::{Author, MerchantId, Timestamp};
+use authority_domain::{Author, MerchantId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row};
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{
+    Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, columns,
+    fields, row,
+};
 
 /// A record that a job wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +26,20 @@ pub struct Written {
     pub before: Option<i64>,
     /// Its version after; `None` when it has no versions.
     pub after: Option<i64>,
+}
+
+impl Written {
+    /// A record of this tenant; what is the operator's has neither merchant nor mode.
+    pub(crate) fn of(tenant: &Tenant, resource_id: &str, before: Option<i64>, after: Option<i64>) -> Self {
+        let of_merchant = !tenant.is_operator();
+        Self {
+            resource_id: resource_id.to_owned(),
+            merchant_id: of_merchant.then(|| tenant.merchant_id.clone()),
+            livemode: of_merchant.then_some(tenant.livemode),
+            before,
+            after,
+        }
+    }
 }
 
 static AUDIT_LOG: Table = Table {
@@ -76,7 +87,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<AuditEntry>> {
         let mut query = Query::across(
-            Across::Operator,
+            Across::OPERATOR,
             "SELECT id, at, key_id, request_id, operation, merchant_id, livemode, resource_id, version_before, \
                  resource_version, reason FROM audit_log WHERE ",
         );
@@ -96,6 +107,6 @@ fn entry(row: &Row) -> Result<AuditEntry> {
         id, request_id, operation, merchant_id, livemode, resource_id, version_before, reason;
         created_by: Author::from_store(row.get("key_id")?),
         version_after: row.get("resource_version")?,
-        created_at: row.time("at")?,
+        created_at: row.read("at")?,
     }))
 }

@@ -2,10 +2,8 @@
 
 use authority_domain::{KeyId, Timestamp};
 
-use crate::Result;
-use crate::driver::query;
 use crate::sql::merchant::access::operator_key;
-use crate::sql::transaction::Tx;
+use crate::sql::{Result, Tx, query};
 use crate::tx::OperatorKeyRecord;
 
 /// A session that has not been ended.
@@ -27,9 +25,8 @@ impl Tx {
         query("INSERT INTO console_sessions (hash, key_id, created_at, used_at) VALUES ($1, $2, $3, $4)")
             .binds((session.hash.as_slice(), session.key_id.as_str(), session.created_at.as_ms()))
             .bind(session.used_at.as_ms())
-            .write(&mut self.conn)
-            .await?;
-        Ok(())
+            .put(&mut self.conn)
+            .await
     }
 
     /// A session with the key that it belongs to, revoked or not.
@@ -46,8 +43,8 @@ impl Tx {
             let session = ConsoleSession {
                 hash: *hash,
                 key_id: KeyId::from_store(row.get("id")?),
-                created_at: row.time("begun_at")?,
-                used_at: row.time("used_at")?,
+                created_at: row.read("begun_at")?,
+                used_at: row.read("used_at")?,
             };
             Ok((session, operator_key(row)?))
         })
@@ -58,18 +55,13 @@ impl Tx {
     pub async fn console_session_used(&mut self, hash: &[u8; 32], now: Timestamp) -> Result<()> {
         query("UPDATE console_sessions SET used_at = $2 WHERE hash = $1 AND used_at < $2")
             .binds((hash.as_slice(), now.as_ms()))
-            .write(&mut self.conn)
-            .await?;
-        Ok(())
+            .put(&mut self.conn)
+            .await
     }
 
     /// Ends a session.
     pub async fn console_session_end(&mut self, hash: &[u8; 32]) -> Result<()> {
-        query("DELETE FROM console_sessions WHERE hash = $1")
-            .bind(hash.as_slice())
-            .write(&mut self.conn)
-            .await?;
-        Ok(())
+        query("DELETE FROM console_sessions WHERE hash = $1").bind(hash.as_slice()).put(&mut self.conn).await
     }
 
     /// Removes at most `limit` sessions that were last used before `before`; how many. One that is used meanwhile is

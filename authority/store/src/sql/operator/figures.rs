@@ -5,13 +5,9 @@ use rand::SeedableRng as _;
 use rand::distr::{Alphanumeric, SampleString as _};
 use rand::rngs::StdRng;
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
 use crate::migrations::{FOUND, Found};
-use crate::sql::across::Across;
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
+use crate::sql::{Across, Query, Result, Row, Tx, fields, query};
 
 /// The delivery backlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +36,7 @@ impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, so that the cost does not grow with the millions
     /// that are pending or have ended.
     pub async fn queue_figures(&mut self, now: Timestamp) -> Result<QueueFigures> {
-        let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
+        let mut query = Query::across(Across::CLAIMS, self.conn.dialect().waiting);
         query.push(
             " SELECT CAST(COALESCE(SUM(pending), 0) AS BIGINT) AS pending, CAST(COALESCE(SUM(due), 0) AS BIGINT) AS due, \
                  MIN(CASE WHEN held_until > first_due THEN held_until ELSE first_due END) AS oldest, MAX(l.leased) AS leased \
@@ -53,7 +49,7 @@ impl Tx {
             .push(held)
             .push("FROM waiting e WHERE e.endpoint_id IS NOT NULL) AS counted ON TRUE");
         let row = query.bind(now.as_ms()).bind(COUNTED_MAX).read_one::<Row>(&mut self.conn).await?;
-        let oldest = row.optional_time("oldest")?;
+        let oldest: Option<Timestamp> = row.read("oldest")?;
         Ok(fields!(row => QueueFigures {
             pending, due, leased;
             oldest_due_at: oldest.filter(|oldest| *oldest <= now),
@@ -64,7 +60,7 @@ impl Tx {
     /// A slow receiver has something in flight as long as workers run, so it does not make an instance unready.
     pub async fn oldest_unattended(&mut self, now: Timestamp) -> Result<Option<Timestamp>> {
         // Finds the endpoints that have unfinished work by index steps alone, as for leases.
-        let mut query = Query::across(Across::Claims, self.conn.dialect().waiting);
+        let mut query = Query::across(Across::CLAIMS, self.conn.dialect().waiting);
         query.push(
             " SELECT MIN(since) FROM (SELECT CASE WHEN e.held_until > due_at THEN e.held_until ELSE due_at END AS since \
                  FROM (SELECT shard, endpoint_id, (SELECT MIN(d.next_attempt_at) FROM deliveries d \
@@ -94,15 +90,14 @@ impl Tx {
              ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at, filler = excluded.filler",
         )
         .binds((now.as_ms(), filler(now)))
-        .write(&mut self.conn)
-        .await?;
-        Ok(())
+        .put(&mut self.conn)
+        .await
     }
 
     /// The number of endpoints in each state of health, and of `disabled` ones.
     pub async fn endpoint_states(&mut self) -> Result<Vec<(String, i64)>> {
         Ok(Query::across(
-            Across::Operator,
+            Across::OPERATOR,
             "SELECT CASE WHEN status = 'disabled' THEN status ELSE health_state END AS state, COUNT(*) \
              FROM webhook_endpoints WHERE deleted_at IS NULL GROUP BY 1 ORDER BY 1",
         )

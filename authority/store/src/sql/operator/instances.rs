@@ -4,10 +4,7 @@
 //! are. Times are the database's own, so the clocks of instances need not agree. The others forget an instance that
 //! stops reporting. On SQLite there is only ever one, which reports to nobody.
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{Form, Query, Result, Table, TableOrder, Together, Touches, Tx, columns, query, row};
 
 /// A sign of life.
 static INSTANCES: Table = Table {
@@ -41,7 +38,6 @@ impl Tx {
 
     /// Forgets an instance that stops.
     pub async fn instance_leave(&mut self, id: &str) -> Result<()> {
-        query("DELETE FROM instances WHERE id = $1").bind(id).write(&mut self.conn).await?;
-        Ok(())
+        query("DELETE FROM instances WHERE id = $1").bind(id).put(&mut self.conn).await
     }
 }

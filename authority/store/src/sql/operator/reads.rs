@@ -5,18 +5,12 @@ use authority_domain::endpoint::HealthState;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::{DeliveryId, Endpoint, EndpointId, EventId, MerchantId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
 use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
-use crate::sql::delivery::history::{attempt, delivery};
-use crate::sql::endpoint::rows;
-use crate::sql::endpoint::rows::endpoint;
+use crate::sql::delivery::history::{ATTEMPTS, attempt, delivery};
+use crate::sql::endpoint::rows::{self, endpoint};
 use crate::sql::event::push_event_filter;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::placed_texts;
+use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, bodies, fields, query};
 
 /// A delivery, with the owner of its event and the owner of its endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +88,7 @@ impl Tx {
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<(String, String)>> {
-        let mut query = Query::across(Across::Operator, "SELECT id, body FROM events WHERE ");
+        let mut query = Query::across(Across::OPERATOR, "SELECT id, body FROM events WHERE ");
         query.push_shards("", ShardSet::ALL).push_some(" AND id < ", before);
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
         placed_texts(query.read_stream(&mut self.conn).await?).await
@@ -118,8 +112,7 @@ impl Tx {
 
     /// The stored bytes of an event of any merchant, with its tenant.
     pub async fn event_find(&mut self, id: &EventId) -> Result<Option<(Tenant, String)>> {
-        let mut query = Query::new("SELECT merchant_id, livemode, body FROM events WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let query = bodies::by_id(&self.conn, "SELECT merchant_id, livemode, body FROM events", id.as_str());
         query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.get("body")?))).await
     }
 
@@ -133,10 +126,7 @@ impl Tx {
 
     /// Its attempts, the first one first.
     pub async fn delivery_attempts_find(&mut self, id: &DeliveryId) -> Result<Vec<Attempt>> {
-        let mut query = Query::new(
-            "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
-                 response_excerpt, retry_at FROM attempts WHERE ",
-        );
+        let mut query = Query::new(ATTEMPTS);
         query.push_shards("", self.conn.shards()).push(" AND delivery_id = ").push_bind(id.as_str());
         query.push(" ORDER BY number");
         query.read_as(&mut self.conn, attempt).await
@@ -144,9 +134,8 @@ impl Tx {
 
     /// One endpoint, of any owner, deleted ones too.
     pub async fn endpoint_find(&mut self, id: &EndpointId) -> Result<Option<FoundEndpoint>> {
-        let mut query = Query::new("SELECT merchant_id, deleted_at, ");
-        query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let select = format!("SELECT merchant_id, deleted_at, {} FROM webhook_endpoints", rows::COLUMNS);
+        let query = bodies::by_id(&self.conn, select, id.as_str());
         query.read_optional_as(&mut self.conn, found_endpoint).await
     }
 
@@ -158,7 +147,7 @@ impl Tx {
             "status = 'enabled' AND first_failure_at IS NOT NULL ORDER BY first_failure_at",
             "status = 'disabled' AND disabled_reason <> 'merchant' AND deleted_at IS NULL ORDER BY disabled_at DESC",
         ] {
-            let mut query = Query::across(Across::Operator, "SELECT merchant_id, deleted_at, ");
+            let mut query = Query::across(Across::OPERATOR, "SELECT merchant_id, deleted_at, ");
             query.push(rows::COLUMNS).push(" FROM webhook_endpoints WHERE ").push(condition);
             query.push(" LIMIT ").push_bind(limit);
             for row in query.read::<Row>(&mut self.conn).await? {
@@ -189,7 +178,7 @@ impl Tx {
     /// The backlog at `now`, counted up to 10,000 of each endpoint, with the `limit` endpoints that have the largest.
     pub async fn outbox(&mut self, now: Timestamp, limit: i64) -> Result<Outbox> {
         // Counted once: PostgreSQL would count again for each place that a count is named in.
-        let mut query = Query::across(Across::Operator, self.conn.dialect().waiting);
+        let mut query = Query::across(Across::OPERATOR, self.conn.dialect().waiting);
         query.push(", counted AS MATERIALIZED (SELECT e.shard, e.endpoint_id, ");
         query.push(COUNTED).push(
             "FROM waiting e WHERE e.endpoint_id IS NOT NULL) \
@@ -206,30 +195,22 @@ impl Tx {
         if let Some(row) = rows.first() {
             figures.pending = row.get("all_pending")?;
             figures.due = row.get("all_due")?;
-            figures.oldest_pending_at = Some(row.time("oldest_of_all")?);
+            figures.oldest_pending_at = Some(row.read("oldest_of_all")?);
         }
         Ok(Outbox { figures, endpoints: rows.iter().map(backlog).collect::<Result<_, _>>()? })
     }
 }
 
 fn found_endpoint(row: &Row) -> Result<FoundEndpoint> {
-    let endpoint = endpoint(row)?;
-    let merchant_id = MerchantId::from_store(row.get("merchant_id")?);
-    let owner = Tenant { merchant_id, livemode: endpoint.livemode };
-    let deleted_at = row.optional_time("deleted_at")?;
-    Ok(FoundEndpoint { endpoint, owner, deleted_at })
+    Ok(FoundEndpoint { endpoint: endpoint(row)?, owner: row.tenant()?, deleted_at: row.read("deleted_at")? })
 }
 
 pub(crate) fn found(row: &Row) -> Result<FoundDelivery> {
-    Ok(FoundDelivery {
+    Ok(fields!(row => FoundDelivery {
+        merchant_id, sequence;
         delivery: delivery(row)?,
-        merchant_id: MerchantId::from_store(row.get("merchant_id")?),
-        sequence: row.get("sequence")?,
-        owner: Tenant {
-            merchant_id: MerchantId::from_store(row.get("owner_id")?),
-            livemode: row.get("owner_livemode")?,
-        },
-    })
+        owner: Tenant { merchant_id: row.read("owner_id")?, livemode: row.get("owner_livemode")? },
+    }))
 }
 
 fn backlog(row: &Row) -> Result<Backlog> {
@@ -237,6 +218,6 @@ fn backlog(row: &Row) -> Result<Backlog> {
         endpoint_id, consecutive_failures, pending, due;
         owner: row.tenant()?,
         state: row.word("webhook_endpoints.health_state", HealthState::parse)?,
-        oldest_pending_at: row.time("oldest")?,
+        oldest_pending_at: row.read("oldest")?,
     }))
 }

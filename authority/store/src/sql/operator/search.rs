@@ -5,13 +5,11 @@
 
 use authority_domain::{
     AlertId, AlertStatus, AttemptId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, KeyId,
-    RecoveryId, ShareId, ShipmentId, SubscriptionId, Tenant,
+    RecoveryId, ShareId, ShipmentId, SubscriptionId, Tenant, Timestamp,
 };
 
-use crate::Result;
-use crate::driver::{Dialect, Query, Row};
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
+use crate::driver::Dialect;
+use crate::sql::{Across, Query, Result, Row, Tx, bodies};
 
 /// Which of a record's names matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,42 +69,45 @@ const ID_BY_SORTING: &str = "id || ''";
 
 /// What each kind of name is looked up in: owner, id and order of what has it.
 fn look_ups(dialect: &Dialect) -> [(MatchedName, String); 6] {
-    let in_table = |columns: &str, condition: &str, order: &str| {
-        format!(
-            "SELECT merchant_id, livemode, {columns} WHERE {condition} = $1 ORDER BY {order} DESC LIMIT $2"
-        )
-    };
-    let order = "order_number AS id, order_number";
     [
         (
             MatchedName::OrderNumber,
-            in_table(&format!("{order} FROM orders"), "order_number", "created_sequence"),
+            "order_number AS id, order_number FROM orders",
+            "order_number",
+            "created_sequence",
         ),
         (
             MatchedName::ExternalReference,
-            in_table(&format!("{order} FROM external_references"), "id", "order_number"),
+            "order_number AS id, order_number FROM external_references",
+            "id",
+            "order_number",
         ),
         (
             MatchedName::CustomerReference,
-            in_table(&format!("{order} FROM orders"), "customer_reference", "created_at"),
+            "order_number AS id, order_number FROM orders",
+            "customer_reference",
+            "created_at",
         ),
         (
             MatchedName::CustomerReference,
-            in_table(
-                "id, CAST(NULL AS TEXT) AS order_number FROM subscriptions",
-                "customer_reference",
-                "created_at",
-            ),
+            "id, CAST(NULL AS TEXT) AS order_number FROM subscriptions",
+            "customer_reference",
+            "created_at",
         ),
-        (
-            MatchedName::TrackingNumber,
-            in_table("id, order_number FROM shipments", "tracking_number", ID_BY_SORTING),
-        ),
+        (MatchedName::TrackingNumber, "id, order_number FROM shipments", "tracking_number", ID_BY_SORTING),
         (
             MatchedName::ProcessorReference,
-            in_table("id, order_number FROM payments", dialect.processor_reference, ID_BY_SORTING),
+            "id, order_number FROM payments",
+            dialect.processor_reference,
+            ID_BY_SORTING,
         ),
     ]
+    .map(|(by, columns, name, order)| {
+        let select = format!(
+            "SELECT merchant_id, livemode, {columns} WHERE {name} = $1 ORDER BY {order} DESC LIMIT $2"
+        );
+        (by, select)
+    })
 }
 
 impl Tx {
@@ -114,7 +115,7 @@ impl Tx {
     pub async fn records_named(&mut self, name: &str, limit: i64) -> Result<Vec<FoundRecord>> {
         let mut found = Vec::new();
         for (by, statement) in look_ups(self.conn.dialect()) {
-            let rows = Query::across(Across::Operator, &statement)
+            let rows = Query::across(Across::OPERATOR, &statement)
                 .bind(name)
                 .bind(limit)
                 .read::<Row>(&mut self.conn)
@@ -138,13 +139,7 @@ impl Tx {
             NamedRecord::Subscription(id) => ("subscriptions", id.as_str()),
             NamedRecord::Shipment(id) => ("shipments", id.as_str()),
         };
-        let mut query = Query::new("SELECT merchant_id, livemode, body FROM ");
-        query
-            .push(table)
-            .push(" WHERE ")
-            .push_shards("", self.conn.shards())
-            .push(" AND id = ")
-            .push_bind(id);
+        let query = bodies::by_id(&self.conn, format!("SELECT merchant_id, livemode, body FROM {table}"), id);
         query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.get("body")?))).await
     }
 
@@ -181,10 +176,9 @@ impl Tx {
 
     /// Whether an alert is open.
     pub async fn alert_status(&mut self, id: &AlertId) -> Result<Option<AlertStatus>> {
-        let mut query = Query::new("SELECT closed_at FROM alerts WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let query = bodies::by_id(&self.conn, "SELECT closed_at FROM alerts", id.as_str());
         let status = |row: &Row| {
-            let closed_at = row.optional_time("closed_at")?;
+            let closed_at: Option<Timestamp> = row.read("closed_at")?;
             Ok(if closed_at.is_none() { AlertStatus::Open } else { AlertStatus::Closed })
         };
         query.read_optional_as(&mut self.conn, status).await
@@ -192,17 +186,13 @@ impl Tx {
 
     /// The delivery that an attempt belongs to.
     pub async fn delivery_of_attempt(&mut self, id: &AttemptId) -> Result<Option<DeliveryId>> {
-        let mut query = Query::new("SELECT delivery_id FROM attempts WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let found: Option<String> = query.read_optional(&mut self.conn).await?;
-        Ok(found.map(DeliveryId::from_store))
+        let query = bodies::by_id(&self.conn, "SELECT delivery_id FROM attempts", id.as_str());
+        Ok(query.read_optional(&mut self.conn).await?)
     }
 
     /// The endpoint that a recovery is for.
     pub async fn endpoint_of_recovery(&mut self, id: &RecoveryId) -> Result<Option<EndpointId>> {
-        let mut query = Query::new("SELECT endpoint_id FROM endpoint_recoveries WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
-        let found: Option<String> = query.read_optional(&mut self.conn).await?;
-        Ok(found.map(EndpointId::from_store))
+        let query = bodies::by_id(&self.conn, "SELECT endpoint_id FROM endpoint_recoveries", id.as_str());
+        Ok(query.read_optional(&mut self.conn).await?)
     }
 }

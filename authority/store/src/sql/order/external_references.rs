@@ -4,9 +4,7 @@
 use authority_domain::order::external_references::{ExternalName, SystemName};
 use authority_domain::{OrderNumber, Tenant};
 
-use crate::Result;
-use crate::driver::query;
-use crate::sql::transaction::Tx;
+use crate::sql::{Result, Tx, query};
 
 impl Tx {
     /// The order that has this name.
@@ -17,13 +15,12 @@ impl Tx {
     ) -> Result<Option<OrderNumber>> {
         let statement = "SELECT order_number FROM external_references \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND system = $4 AND id = $5";
-        let found: Option<String> = query(statement)
+        Ok(query(statement)
             .bind_tenant(tenant)
             .binds((name.system.as_str(), &name.id))
             .about(&[])
             .read_optional(&mut self.conn)
-            .await?;
-        Ok(found.map(OrderNumber::from_store))
+            .await?)
     }
 
     /// Gives the order this name, replacing its name in that system.

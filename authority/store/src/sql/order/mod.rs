@@ -11,14 +11,11 @@ use authority_domain::order::external_references::SystemName;
 use authority_domain::sync::order_feed::StoredChange;
 use authority_domain::{MerchantId, Order, OrderNumber, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::Shard;
-use crate::sql::across::Across;
-use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::page_rows;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row, upsert};
-use crate::sql::transaction::{Tx, bodies};
+use crate::sql::{
+    Across, Form, Query, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns,
+    fields, query, row, upsert,
+};
 use crate::tx::{Page, SequenceRange};
 
 /// How long the orders of a merchant may be pending.
@@ -108,7 +105,7 @@ impl Tx {
         }
         let statement = "SELECT body, resource_version FROM orders \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4";
-        bodies::text(&mut self.conn, statement, tenant, number.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, number.as_str()).await
     }
 
     /// Up to `limit` orders before `before` (newest first; `None` from the newest), as stored text.
@@ -152,7 +149,7 @@ impl Tx {
             let change = fields!(row => StoredChange {
                 order_number, resource_version, body;
                 sequence: row.get("last_sequence")?,
-                changed_at: row.time("updated_at")?,
+                changed_at: row.read("updated_at")?,
             });
             Ok((change.body.len(), change))
         })
@@ -175,17 +172,15 @@ impl Tx {
                      FROM waiting WHERE waiting.merchant_id IS NOT NULL)"
             }
         };
-        let mut query = Query::across(Across::Due, waiting);
+        let mut query = Query::across(Across::DUE, waiting);
         query.push(
             " SELECT m.id, m.pending_order_ttl_hours FROM waiting CROSS JOIN merchants m \
              WHERE m.id = waiting.merchant_id AND m.pending_order_ttl_hours IS NOT NULL ORDER BY m.id",
         );
-        query
-            .read_as(&mut self.conn, |row| {
-                let merchant_id = MerchantId::from_store(row.get("id")?);
-                Ok(PendingLimit { merchant_id, hours: row.get("pending_order_ttl_hours")? })
-            })
-            .await
+        let limit = |row: &Row| {
+            Ok(PendingLimit { merchant_id: row.read("id")?, hours: row.get("pending_order_ttl_hours")? })
+        };
+        query.read_as(&mut self.conn, limit).await
     }
 
     /// Pending orders that were made at or before `until`, oldest first, at most `limit`, starting after `after`.
@@ -205,8 +200,7 @@ impl Tx {
         .binds((until.as_ms(), after.map_or(i64::MIN, |after| after.created_at.as_ms())))
         .binds((after.map_or("", |after| after.number.as_str()), limit))
         .read_as(&mut self.conn, |row| {
-                let created_at = row.time("created_at")?;
-                Ok(PendingOrder { created_at, number: OrderNumber::from_store(row.get("order_number")?) })
+                Ok(PendingOrder { created_at: row.read("created_at")?, number: row.read("order_number")? })
             }).await
     }
 

@@ -2,13 +2,9 @@
 
 use authority_domain::{OrderNumber, Tenant};
 
-use crate::Result;
-use crate::driver::query;
-use crate::shards::Shard;
 use crate::sql::order::order_key;
-use crate::sql::transaction::Tx;
 use crate::sql::transaction::counter::Counter;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, query, row};
 
 /// The first generated number is one above this (contract 1.1).
 pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;
@@ -74,9 +70,7 @@ impl Tx {
             .read_one(&mut self.conn)
             .await?)
     }
-}
 
-impl Tx {
     /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
     /// 100001 (contract 1.1).
     pub async fn order_number_reserve(&mut self, tenant: &Tenant, prefix: &str) -> Result<OrderNumber> {

@@ -4,16 +4,11 @@
 use authority_domain::delivery::Attempt;
 use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
-use crate::sql::delivery::history::attempt;
+use crate::sql::delivery::history::{ATTEMPTS, attempt};
 use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
 use crate::sql::transaction::page_rows::placed_texts;
+use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, fields, query};
 use crate::tx::FoundDelivery;
 
 /// What happened and was sent in one hour.
@@ -96,10 +91,7 @@ impl Tx {
             return Ok(Vec::new());
         }
         let deliveries: Vec<String> = deliveries.iter().map(DeliveryId::to_string).collect();
-        let mut query = Query::new(
-            "SELECT id, delivery_id, number, started_at, signed_timestamp, duration_ms, outcome, response_status, \
-                 response_excerpt, retry_at FROM attempts WHERE ",
-        );
+        let mut query = Query::new(ATTEMPTS);
         query.push_shards("", with_operator(tenant));
         query.push_in("delivery_id", &deliveries);
         query.push(" ORDER BY started_at DESC, id DESC LIMIT ").push_bind(limit);
@@ -116,7 +108,7 @@ impl Tx {
         // The sign keeps planners from the index of ages, which has the rows of all endpoints.
         let shards = endpoint.map_or(ShardSet::ALL, |(tenant, _)| ShardSet::of(&tenant.merchant_id));
         let mut query = Query::across(
-            Across::Operator,
+            Across::OPERATOR,
             "SELECT since / 3600000 AS hour, \
                  CAST(SUM(CASE WHEN endpoint_id = 'events' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
                  CAST(SUM(CASE WHEN endpoint_id = 'events' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \

@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use authority_domain::{OrderNumber, Tenant};
 
-use crate::Result;
 use crate::sql::order::order_key;
-use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::orders;
 use crate::sql::transaction::lookups::{Found, Part};
 use crate::sql::transaction::transaction_cache::OrderSurroundings;
+use crate::sql::{Result, Tx};
 
 impl Tx {
     /// The order with what belongs to it, as it is now.

@@ -10,12 +10,7 @@ use authority_domain::partner::connection::{
 use authority_domain::tenant::MerchantContext;
 use authority_domain::{ConnectionId, MerchantId, Tenant, Timestamp};
 
-use crate::driver::{Query, Row, query};
-use crate::shards::ShardSet;
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
-use crate::{Result, StoreError};
+use crate::sql::{Across, Query, Result, Row, ShardSet, StoreError, Tx, fields, query};
 
 const COLUMNS: &str = "c.id, c.livemode, c.status, c.inviter_id, c.partner_id, c.invite_expires_at, c.accepted_at, \
      c.revoked_at, c.resource_version, c.created_at, c.updated_at, i.slug AS inviter_slug, p.slug AS partner_slug, \
@@ -85,15 +80,14 @@ impl Tx {
             true => (&tenant.merchant_id, other),
             false => (other, &tenant.merchant_id),
         };
-        let id: Option<String> = query(
+        Ok(query(
             "SELECT id FROM partner_connections WHERE status = 'accepted' AND livemode = $1 \
                  AND (CASE WHEN inviter_id < partner_id THEN inviter_id ELSE partner_id END) = $2 \
                  AND (CASE WHEN inviter_id < partner_id THEN partner_id ELSE inviter_id END) = $3",
         )
         .binds((tenant.livemode, first.as_str(), second.as_str()))
         .read_optional(&mut self.conn)
-        .await?;
-        Ok(id.map(ConnectionId::from_store))
+        .await?)
     }
 
     /// Up to `limit` connections of the tenant before position `before`, newest first, each with its position.
@@ -162,7 +156,7 @@ impl Tx {
             return Ok(Vec::new());
         }
         let active = "SELECT DISTINCT connection_id FROM order_shares WHERE status = 'active'";
-        let mut query = Query::across(Across::Partners, active);
+        let mut query = Query::across(Across::PARTNERS, active);
         query.push_in("connection_id", ids);
         Ok(query.read(&mut self.conn).await?)
     }
@@ -209,9 +203,7 @@ impl Tx {
             .write_one(&mut self.conn, "connection")
             .await
     }
-}
 
-impl Tx {
     async fn add_side(&mut self, connection: &PartnerConnection, side: &ConnectionSide) -> Result<()> {
         query(
             "INSERT INTO partner_connection_sides (merchant_id, livemode, position, connection_id, label) \
@@ -278,9 +270,8 @@ fn connection(row: &Row) -> Result<PartnerConnection> {
         Ok(Some(ConnectionSide { merchant, label: row.get(label)? }))
     };
     let broken = || StoreError::Broken("partner_connections: the columns contradict each other".to_owned());
-    let accepted =
-        side("partner_id", "partner_slug", "partner_label")?.zip(row.optional_time("accepted_at")?);
-    let state = match (row.get::<&str>("status")?, accepted, row.optional_time("revoked_at")?) {
+    let accepted = side("partner_id", "partner_slug", "partner_label")?.zip(row.read("accepted_at")?);
+    let state = match (row.get::<&str>("status")?, accepted, row.read("revoked_at")?) {
         ("invited", None, None) => ConnectionState::Invited,
         ("accepted", Some((partner, at)), None) => ConnectionState::Accepted { partner, at },
         ("revoked", accepted, Some(at)) => ConnectionState::Revoked { accepted, at },

@@ -5,13 +5,10 @@ use authority_domain::partner::share::OrderShare;
 use authority_domain::{ShareId, Tenant};
 use futures_util::TryStreamExt;
 
-use crate::Result;
-use crate::driver::{FromRow as _, Query, Row};
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
+use crate::driver::FromRow as _;
 use crate::sql::partner::shares::{ACTIVE, COLUMNS, TABLE, push_filter, share};
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::look_ahead::Listed;
+use crate::sql::{Across, Query, Result, Row, Shard, ShardSet, Tx};
 use crate::tx::{PAGE_BYTES, Page};
 
 /// An order that a partner may see.
@@ -44,7 +41,7 @@ const PARTNER_OF_NAMED: &str = "s.partner_id || ''";
 impl Tx {
     /// An order that is shared with the tenant by this share.
     pub async fn partner_order(&mut self, tenant: &Tenant, id: &ShareId) -> Result<Option<SeenOrder>> {
-        let mut query = Query::across(Across::Partners, "SELECT ");
+        let mut query = Query::across(Across::PARTNERS, "SELECT ");
         query.push(COLUMNS).push(ORDER_BODY).push(" FROM ").push(TABLE).push(JOINS_OF_SEEN);
         query
             .push(" WHERE ")
@@ -80,26 +77,15 @@ impl Tx {
             query.push_some(" AND s.order_number = ", filter.order_number.clone());
             push_filter(query, filter);
         };
-        let (position, order) = ("s.partner_sequence", ListOrder::NewestFirst);
-        let listed = Listed {
-            table: TABLE,
-            joins: JOINS_OF_SEEN,
-            position,
-            order,
-            after: before,
-            of,
-            owner: None,
-            filter: filters,
-        };
+        let listed = Listed::newest_first(TABLE, "s.partner_sequence", before, of, filters);
+        let listed = Listed { joins: JOINS_OF_SEEN, ..listed };
         let placed = |row: &Row| seen_order(row).map(|seen| (seen.bytes, (seen.position, seen)));
         let page = listed.page(&mut self.conn, &format!("{COLUMNS}{ORDER_BODY}"), limit, placed).await?;
         let found = page.rows.into_iter().map(|(_, seen)| seen).collect();
         let rows = self.with_parcels(tenant, found).await?;
         Ok(Page { rows: rows.into_iter().map(|seen| (seen.position, seen)).collect(), ..page })
     }
-}
 
-impl Tx {
     /// The orders, as they were found, with their parcels, up to the first that does not fit on the page. The parcels
     /// are read under the same conditions: an order whose share was revoked between the two statements comes without
     /// any.

@@ -11,13 +11,8 @@ use authority_domain::partner::share::{OrderShare, SharePermission, ShareStatus}
 use authority_domain::tenant::MerchantContext;
 use authority_domain::{ConnectionId, MerchantId, OrderNumber, ShareId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
-use crate::sql::across::Across;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::columns::fields;
-use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::look_ahead::Listed;
+use crate::sql::{Across, Query, Result, Row, Shard, Tx, fields, query};
 use crate::tx::Page;
 
 /// The sequence numbers of a share's first event.
@@ -106,15 +101,14 @@ impl Tx {
         order: &OrderNumber,
         connection: &ConnectionId,
     ) -> Result<Option<ShareId>> {
-        let id: Option<String> = query(
+        Ok(query(
             "SELECT id FROM order_shares WHERE shard = $1 AND owner_id = $2 AND livemode = $3 AND order_number = $4 \
                  AND connection_id = $5 AND status = 'active'",
         )
         .bind_tenant(tenant)
         .binds((order.as_str(), connection.as_str()))
         .read_optional(&mut self.conn)
-        .await?;
-        Ok(id.map(ShareId::from_store))
+        .await?)
     }
 
     /// Up to `limit` shares that the tenant owns, before position `before`, newest first.
@@ -132,17 +126,8 @@ impl Tx {
             query.push_some(" AND s.order_number = ", filter.order_number.clone());
         };
         let filters = |query: &mut Query<'_>| push_filter(query, filter);
-        let (position, order) = ("s.owner_sequence", ListOrder::NewestFirst);
-        let listed = Listed {
-            table: TABLE,
-            joins: JOINS,
-            position,
-            order,
-            after: before,
-            of,
-            owner: None,
-            filter: filters,
-        };
+        let listed = Listed::newest_first(TABLE, "s.owner_sequence", before, of, filters);
+        let listed = Listed { joins: JOINS, ..listed };
         let placed = |row: &Row| Ok((0, (row.get("owner_sequence")?, share(row)?)));
         listed.page(&mut self.conn, COLUMNS, limit, placed).await
     }
@@ -168,15 +153,12 @@ impl Tx {
         connection: &ConnectionId,
         limit: i64,
     ) -> Result<Vec<(OrderShare, Timestamp)>> {
-        let mut query = Query::across(Across::Partners, "SELECT ");
+        let mut query = Query::across(Across::PARTNERS, "SELECT ");
         query.push(COLUMNS).push(" FROM ").push(TABLE).push(JOINS);
         query.push(" WHERE s.connection_id = ").push_bind(connection.as_str());
         query.push(" AND s.status = 'active' AND c.status = 'revoked' ORDER BY s.id LIMIT ").push_bind(limit);
-        query
-            .read_as(&mut self.conn, |row| {
-                Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))))
-            })
-            .await
+        let ended = |row: &Row| Ok((stored(row)?, ended_at(row)?.unwrap_or(Timestamp::from_ms(0))));
+        query.read_as(&mut self.conn, ended).await
     }
 
     /// The last event of this share in the partner's stream that shows the order, as stored bytes.
@@ -214,7 +196,7 @@ pub(crate) fn push_filter(query: &mut Query<'_>, filter: &ShareFilter) {
 
 /// When the share's connection was ended.
 fn ended_at(row: &Row) -> Result<Option<Timestamp>> {
-    row.optional_time("connection_revoked_at")
+    row.read("connection_revoked_at")
 }
 
 /// The share as it is.

@@ -7,19 +7,15 @@ use authority_domain::{
     CheckoutId, MerchantId, OrderNumber, Payment, PaymentId, Refund, SubscriptionId, Tenant,
 };
 
-use crate::Result;
-use crate::driver::{Query, query};
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
 use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
 use crate::sql::order::order_key;
 use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
 use crate::sql::transaction::lookups::{Asked, Found};
-use crate::sql::transaction::rows::{
-    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
-};
 use crate::sql::transaction::transaction_cache::FoundCheckout;
-use crate::sql::transaction::{Tx, bodies};
+use crate::sql::{
+    Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies,
+    columns, newer, query, row, upsert,
+};
 use crate::tx::{Page, SequenceRange};
 
 /// A payment as the operator side reads it.
@@ -118,9 +114,7 @@ impl Tx {
         self.conn.note_counter(tenant, &counter_waits_under(tenant), last_number);
         Ok(())
     }
-}
 
-impl Tx {
     /// One payment, as the tenant sees it.
     pub async fn payment_get(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<Payment>> {
         let found = self.payment_body(tenant, id).await?;
@@ -130,7 +124,7 @@ impl Tx {
     /// One payment as stored text, with its version.
     pub async fn payment_body(&mut self, tenant: &Tenant, id: &PaymentId) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM payments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
-        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
     /// One payment and its tenant, as the operator's paths name it.
@@ -153,8 +147,8 @@ impl Tx {
 
     /// One payment and its tenant, without what stands around it.
     pub async fn payment_owned(&mut self, id: &PaymentId) -> Result<Option<(Tenant, Payment)>> {
-        let mut query = Query::new("SELECT merchant_id, livemode, body FROM payments WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let query =
+            bodies::by_id(&self.conn, "SELECT merchant_id, livemode, body FROM payments", id.as_str());
         query.read_optional_as(&mut self.conn, |row| Ok((row.tenant()?, row.record("body")?))).await
     }
 
@@ -192,7 +186,7 @@ impl Tx {
         limit: i64,
     ) -> Result<Vec<FoundPayment>> {
         let mut query =
-            Query::across(Across::Operator, "SELECT merchant_id, livemode, body FROM payments WHERE ");
+            Query::across(Across::OPERATOR, "SELECT merchant_id, livemode, body FROM payments WHERE ");
         // Late ones have an index of their own.
         match filter.late {
             Some(true) => query.push("TRUE"),
@@ -202,11 +196,8 @@ impl Tx {
         query.push_in("status", &filter.status);
         query.push_some(" AND id < ", before);
         query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
-        query
-            .read_as(&mut self.conn, |row| {
-                Ok(FoundPayment { tenant: row.tenant()?, payment: row.record("body")? })
-            })
-            .await
+        let found = |row: &Row| Ok(FoundPayment { tenant: row.tenant()?, payment: row.record("body")? });
+        query.read_as(&mut self.conn, found).await
     }
 
     /// The attempt on the checkout that is still under way; there is at most one.

@@ -3,11 +3,7 @@
 use authority_domain::body::party_name;
 use authority_domain::{Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::query;
-use crate::shards::Shard;
-use crate::sql::transaction::Tx;
-use crate::sql::transaction::rows::{Form, Table, TableOrder, Together, Touches, columns, row};
+use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, query, row};
 
 /// The kind of a processor's message about a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,16 +7,12 @@ use authority_domain::parts::Money;
 use authority_domain::refund::RequesterType;
 use authority_domain::{MerchantId, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::{Shard, ShardSet};
-use crate::sql::across::Across;
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::page_rows;
-use crate::sql::transaction::rows::{
-    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+use crate::sql::{
+    Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies,
+    columns, newer, query, row, upsert,
 };
-use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{MadeUnderKey, Page, SequenceRange};
 
 /// A refund as the operator side works on it: with its tenant and the payment whose money it returns.
@@ -65,7 +61,7 @@ impl Tx {
     /// One refund as stored text, with its version.
     pub async fn refund_body(&mut self, tenant: &Tenant, id: &RefundId) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM refunds WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
-        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
     /// One refund, as the operator's paths name it.
@@ -137,7 +133,7 @@ impl Tx {
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<FoundRefund>> {
-        let mut query = Query::across(Across::Operator, FIND);
+        let mut query = Query::across(Across::OPERATOR, FIND);
         if !status.is_empty() && status.iter().all(|status| status.is_open()) {
             // The condition of the index of open refunds, word for word: what has ended costs nothing.
             query.push("r.status IN ('requested', 'processing')");
@@ -175,7 +171,7 @@ impl Tx {
                      FROM moving WHERE moving.id IS NOT NULL)"
             }
         };
-        let mut query = Query::across(Across::Due, moving);
+        let mut query = Query::across(Across::DUE, moving);
         query.push(
             " SELECT r.merchant_id, r.livemode, r.body FROM moving CROSS JOIN refunds r \
              WHERE r.merchant_id = moving.id AND r.status NOT IN ('completed', 'failed') AND r.livemode = FALSE \
@@ -218,11 +214,5 @@ impl Tx {
 }
 
 fn found(row: &Row) -> Result<FoundRefund> {
-    let (refund, payment): (String, String) = (row.get("body")?, row.get("payment")?);
-    let tenant = row.tenant()?;
-    Ok(FoundRefund {
-        tenant,
-        refund: serde_json::from_str(&refund)?,
-        payment: serde_json::from_str(&payment)?,
-    })
+    Ok(FoundRefund { tenant: row.tenant()?, refund: row.record("body")?, payment: row.record("payment")? })
 }

@@ -3,15 +3,12 @@
 use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::{LineItemId, MerchantId, OrderNumber, Shipment, ShipmentId, Tenant};
 
-use crate::Result;
-use crate::driver::{Query, Row, query};
-use crate::shards::Shard;
 use crate::sql::order::order_key;
 use crate::sql::transaction::page_rows::placed_texts;
-use crate::sql::transaction::rows::{
-    Form, Table, TableOrder, Together, Touches, columns, newer, row, upsert,
+use crate::sql::{
+    Form, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns, newer, query, row,
+    upsert,
 };
-use crate::sql::transaction::{Tx, bodies};
 use crate::tx::{MadeUnderKey, SequenceRange};
 
 /// A version of a shipment. Its idempotency key stays as it was inserted (contract 4.3).
@@ -49,7 +46,7 @@ impl Tx {
     /// One shipment as stored text, with its version.
     pub async fn shipment_body(&mut self, tenant: &Tenant, id: &ShipmentId) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM shipments WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
-        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
     /// One shipment and its tenant, as the operator's paths name it.
@@ -60,8 +57,8 @@ impl Tx {
                 .map(|found| Ok((found.tenant.clone(), serde_json::from_str(&found.body)?)))
                 .transpose();
         }
-        let mut query = Query::new("SELECT merchant_id, livemode, body FROM shipments WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let query =
+            bodies::by_id(&self.conn, "SELECT merchant_id, livemode, body FROM shipments", id.as_str());
         let found = |row: &Row| Ok((row.tenant()?, row.record("body")?));
         query.about(&[id.to_string()]).read_optional_as(&mut self.conn, found).await
     }

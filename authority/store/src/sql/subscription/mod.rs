@@ -4,11 +4,8 @@ use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::subscription::{AnchoredSubscription, Subscription, SubscriptionTerms};
 use authority_domain::{CheckoutId, MerchantId, SubscriptionId, Tenant, Timestamp};
 
-use crate::Result;
-use crate::driver::{Query, Row, Value, query};
-use crate::shards::Shard;
-use crate::sql::transaction::rows::{Columns, columns, newer, upsert};
-use crate::sql::transaction::{Tx, bodies};
+use crate::sql::transaction::rows::Columns;
+use crate::sql::{Query, Result, Row, Shard, Tx, Value, bodies, columns, newer, query, upsert};
 use crate::tx::{Page, SequenceRange};
 
 /// A version of a subscription.
@@ -32,11 +29,13 @@ impl Tx {
         &mut self,
         id: &SubscriptionId,
     ) -> Result<Option<(Tenant, AnchoredSubscription)>> {
-        let mut query =
-            Query::new("SELECT merchant_id, livemode, body, period_anchor FROM subscriptions WHERE ");
-        query.push_shards("", self.conn.shards()).push(" AND id = ").push_bind(id.as_str());
+        let query = bodies::by_id(
+            &self.conn,
+            "SELECT merchant_id, livemode, body, period_anchor FROM subscriptions",
+            id.as_str(),
+        );
         let found = |row: &Row| {
-            let anchor = row.optional_time("period_anchor")?;
+            let anchor = row.read("period_anchor")?;
             Ok((row.tenant()?, AnchoredSubscription { record: row.record("body")?, anchor }))
         };
         query.read_optional_as(&mut self.conn, found).await
@@ -50,7 +49,7 @@ impl Tx {
     ) -> Result<Option<(String, i64)>> {
         let statement = "SELECT body, resource_version FROM subscriptions \
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND id = $4";
-        bodies::text(&mut self.conn, statement, tenant, id.as_str()).await
+        bodies::found(&mut self.conn, query(statement), tenant, id.as_str()).await
     }
 
     /// Up to `limit` subscriptions before `before` (newest first; `None` from the newest), as stored text.

@@ -1,11 +1,13 @@
 //! Reading records by their stored text: the query shapes that the records of merchants share.
 
+use std::borrow::Cow;
+
 use authority_domain::{Tenant, Timestamp};
 use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::driver::{FromRow, Query, Row, query};
-use crate::sql::transaction::look_ahead::{ListOrder, Listed};
+use crate::sql::transaction::look_ahead::Listed;
 use crate::sql::transaction::page_rows::placed_text;
 use crate::sql::transaction::write_buffer::BufferedConnection;
 use crate::tx::{MadeUnderKey, Page};
@@ -21,23 +23,25 @@ pub(crate) async fn record<'q, T: DeserializeOwned>(
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
-/// The stored text and version that `statement` finds; it selects `body, resource_version`.
-pub(crate) async fn text(
-    conn: &mut BufferedConnection,
-    statement: &'static str,
-    tenant: &Tenant,
-    key: &str,
-) -> Result<Option<(String, i64)>> {
-    found(conn, query(statement), tenant, key).await
-}
-
-async fn found<'q, T: FromRow>(
+/// The row that such a statement finds: of a record's text, its `body, resource_version`.
+pub(crate) async fn found<'q, T: FromRow>(
     conn: &mut BufferedConnection,
     statement: Query<'q>,
     tenant: &'q Tenant,
     key: &'q str,
 ) -> Result<Option<T>> {
     Ok(statement.bind_tenant(tenant).bind(key).read_optional(conn).await?)
+}
+
+/// The statement that begins with `select` and finds the row with this id, in the shards that the transaction holds.
+pub(crate) fn by_id<'q>(
+    conn: &BufferedConnection,
+    select: impl Into<Cow<'static, str>>,
+    id: &'q str,
+) -> Query<'q> {
+    let mut query = query(select);
+    query.push(" WHERE ").push_shards("", conn.shards()).push(" AND id = ").push_bind(id);
+    query
 }
 
 /// Narrows a page by the time of creation: from inclusive, to exclusive (contract 4.5).
@@ -60,8 +64,7 @@ pub(crate) async fn page(
         query.push_tenant("", tenant);
         narrow(query);
     };
-    let (position, order) = ("created_sequence", ListOrder::NewestFirst);
-    let listed = Listed { table, joins: "", position, order, after: before, of, owner: None, filter };
+    let listed = Listed::newest_first(table, "created_sequence", before, of, filter);
     listed.page(conn, "created_sequence, body", limit, placed_text).await
 }
 

@@ -3,12 +3,13 @@
 use std::convert::identity;
 
 use authority_domain::{
-    AlertId, AttemptId, AuditId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId,
-    LineItemId, MerchantId, OrderNumber, PortalSessionId, RecoveryId, RequestId, ShareId, Tenant, Timestamp,
+    AlertId, AttemptId, AuditId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId,
+    KeyId, LineItemId, MerchantId, OrderNumber, PortalSessionId, RecoveryId, RequestId, ShareId,
+    SubscriptionId, Tenant, Timestamp,
 };
 use serde::de::DeserializeOwned;
 
-use crate::driver::Row;
+use crate::driver::{Error, FromRow, Row};
 use crate::{Result, StoreError};
 
 /// A type that a column is read as wherever a record has it.
@@ -33,6 +34,12 @@ macro_rules! stored {
     )+};
     (ids: $($id:ident),+) => {
         stored! { $($id: String, $id::from_store;)+ }
+
+        $(impl FromRow for $id {
+            fn from_row(row: Row) -> Result<Self, Error> {
+                Ok($id::from_store(row.get(0)?))
+            }
+        })+
     };
 }
 
@@ -43,8 +50,9 @@ stored! {
     Vec<u8>: Vec<u8>, identity;
     Timestamp: i64, Timestamp::from_ms;
 }
-stored!(ids: AlertId, AttemptId, AuditId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId, KeyId);
-stored!(ids: LineItemId, MerchantId, OrderNumber, PortalSessionId, RecoveryId, RequestId, ShareId);
+stored!(ids: AlertId, AttemptId, AuditId, CheckoutId, CheckpointId, ConnectionId, DeliveryId, EndpointId, EventId);
+stored!(ids: KeyId, LineItemId, MerchantId, OrderNumber, PortalSessionId, RecoveryId, RequestId, ShareId);
+stored!(ids: SubscriptionId);
 
 /// A record of a row: first the fields that are read from the columns of their names, then what is said of the others.
 macro_rules! fields {
@@ -58,19 +66,9 @@ macro_rules! fields {
 pub(crate) use fields;
 
 impl Row {
-    /// A value of a type that has its own form in columns.
+    /// A value of a type that has its own form in columns: a time is stored as milliseconds since the Unix epoch.
     pub(crate) fn read<T: Stored>(&self, column: &str) -> Result<T> {
         T::of(self, column)
-    }
-
-    /// A time, which is stored as milliseconds since the Unix epoch.
-    pub(crate) fn time(&self, column: &str) -> Result<Timestamp> {
-        Ok(Timestamp::from_ms(self.get(column)?))
-    }
-
-    /// A time that may be missing.
-    pub(crate) fn optional_time(&self, column: &str) -> Result<Option<Timestamp>> {
-        Ok(self.get::<Option<i64>>(column)?.map(Timestamp::from_ms))
     }
 
     /// Whose the row is; it has `merchant_id` and `livemode`.

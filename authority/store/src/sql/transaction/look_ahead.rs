@@ -35,40 +35,32 @@ pub(crate) struct Listed<'a, Of, Filter> {
     pub(crate) filter: Filter,
 }
 
-/// Where a list begins.
+/// Where a list begins, in words of SQL: its direction, and which positions are after another one or up to it.
 #[derive(Clone, Copy)]
-pub(crate) enum ListOrder {
-    NewestFirst,
-    OldestFirst,
+pub(crate) struct ListOrder {
+    direction: &'static str,
+    after: &'static str,
+    up_to: &'static str,
+    ahead: i64,
 }
 
 impl ListOrder {
-    const fn direction(self) -> &'static str {
-        match self {
-            Self::NewestFirst => " DESC",
-            Self::OldestFirst => "",
-        }
-    }
+    pub(crate) const NEWEST_FIRST: Self =
+        Self { direction: " DESC", after: " < ", up_to: " >= ", ahead: -LOOK_AHEAD };
+    pub(crate) const OLDEST_FIRST: Self =
+        Self { direction: "", after: " > ", up_to: " <= ", ahead: LOOK_AHEAD };
+}
 
-    const fn after(self) -> &'static str {
-        match self {
-            Self::NewestFirst => " < ",
-            Self::OldestFirst => " > ",
-        }
-    }
-
-    const fn up_to(self) -> &'static str {
-        match self {
-            Self::NewestFirst => " >= ",
-            Self::OldestFirst => " <= ",
-        }
-    }
-
-    const fn ahead(self) -> i64 {
-        match self {
-            Self::NewestFirst => -LOOK_AHEAD,
-            Self::OldestFirst => LOOK_AHEAD,
-        }
+impl<Of, Filter> Listed<'_, Of, Filter> {
+    /// A list of one table, the newest rows first.
+    pub(crate) fn newest_first(
+        table: &'static str,
+        position: &'static str,
+        after: Option<i64>,
+        of: Of,
+        filter: Filter,
+    ) -> Self {
+        Self { table, joins: "", position, order: ListOrder::NEWEST_FIRST, after, of, owner: None, filter }
     }
 }
 
@@ -93,7 +85,7 @@ impl<Of: Fn(&mut Query<'_>), Filter: Fn(&mut Query<'_>)> Listed<'_, Of, Filter> 
         let looked_to = self.end_of_look_ahead(conn).await?;
         let mut query = self.select(columns, self.joins);
         if let Some(end) = looked_to {
-            query.push(" AND ").push(self.position).push(self.order.up_to()).push_bind(end);
+            query.push(" AND ").push(self.position).push(self.order.up_to).push_bind(end);
         }
         let rows = page_rows(self.filtered(query, limit).read_stream(conn).await?, &read).await?;
         Ok(Page { rows, looked_to })
@@ -118,23 +110,23 @@ impl<Of: Fn(&mut Query<'_>), Filter: Fn(&mut Query<'_>)> Listed<'_, Of, Filter> 
         query.push(columns).push(" FROM ").push(self.table).push(joins).push(" WHERE ");
         (self.of)(&mut query);
         if let Some(after) = self.after {
-            query.push(" AND ").push(self.position).push(self.order.after()).push_bind(after);
+            query.push(" AND ").push(self.position).push(self.order.after).push_bind(after);
         }
         query
     }
 
     /// Narrows the query to the positions nearby.
     fn push_nearby(&self, query: &mut Query<'_>) {
-        query.push(" AND ").push(self.position).push(self.order.up_to());
+        query.push(" AND ").push(self.position).push(self.order.up_to);
         match self.after {
             Some(after) => {
-                query.push_bind(after.saturating_add(self.order.ahead()));
+                query.push_bind(after.saturating_add(self.order.ahead));
             }
             None => {
                 query.push("(SELECT ").push(self.position).push(" FROM ").push(self.table).push(" WHERE ");
                 (self.of)(query);
                 self.push_order(query);
-                query.push(" LIMIT 1) + ").push_bind(self.order.ahead());
+                query.push(" LIMIT 1) + ").push_bind(self.order.ahead);
             }
         }
     }
@@ -150,6 +142,6 @@ impl<Of: Fn(&mut Query<'_>), Filter: Fn(&mut Query<'_>)> Listed<'_, Of, Filter> 
     }
 
     fn push_order(&self, query: &mut Query<'_>) {
-        query.push(" ORDER BY ").push(self.position).push(self.order.direction());
+        query.push(" ORDER BY ").push(self.position).push(self.order.direction);
     }
 }

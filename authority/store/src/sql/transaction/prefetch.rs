@@ -110,12 +110,8 @@ impl Tx {
                 part => self.note_found(part, &row)?,
             }
         }
-        for (key, around) in orders {
-            self.conn.cache.orders.insert(key, around.into());
-        }
-        for key in reads.keys().filter(|key| !used.contains(*key)) {
-            self.conn.cache.unused.insert(key.clone());
-        }
+        self.conn.cache.orders.extend(orders.into_iter().map(|(key, around)| (key, around.into())));
+        self.conn.cache.unused.extend(reads.keys().filter(|key| !used.contains(*key)).cloned());
         Ok(())
     }
 
@@ -124,15 +120,10 @@ impl Tx {
         for key in reads.answers.keys() {
             self.conn.note_key(key.clone(), None);
         }
-        for id in reads.checkouts.keys() {
-            self.conn.cache.payables.insert((*id).to_owned(), None);
-        }
-        for id in reads.records() {
-            self.conn.cache.records.insert(id.to_owned(), None);
-        }
-        for key in reads.messages.keys() {
-            self.conn.cache.messages.insert(key.clone(), None);
-        }
+        let cache = &mut self.conn.cache;
+        cache.payables.extend(reads.checkouts.keys().map(|id| ((*id).to_owned(), None)));
+        cache.records.extend(reads.records().map(|id| (id.to_owned(), None)));
+        cache.messages.extend(reads.messages.keys().map(|key| (key.clone(), None)));
         for (key, tenant) in &reads.counters {
             self.conn.note_counter(tenant, key, NUMBERS_START_ABOVE);
         }
@@ -212,9 +203,7 @@ impl Tx {
         }
         let rows = self.look_up(&[keys(&USED_FOR_ORDERS, &numbers)], &[]).await?;
         let used: HashSet<_> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
-        for key in numbers.into_keys().filter(|key| !used.contains(key)) {
-            self.conn.cache.unused.insert(key);
-        }
+        self.conn.cache.unused.extend(numbers.into_keys().filter(|key| !used.contains(key)));
         Ok(())
     }
 }

@@ -165,13 +165,8 @@ impl TransactionCache {
         self.leave_room(endpoint, room - 1);
     }
 
-    /// Notes that the running job leaves a due delivery of this endpoint without a holder. That delivery goes before
-    /// any other, so no capacity is left.
-    pub(crate) fn fill_up(&mut self, endpoint: &EndpointId) {
-        self.leave_room(endpoint, 0);
-    }
-
-    fn leave_room(&mut self, endpoint: &EndpointId, room: i64) {
+    /// Notes how much of this endpoint's capacity the running job leaves.
+    pub(crate) fn leave_room(&mut self, endpoint: &EndpointId, room: i64) {
         if let Some(before) = self.rooms.insert(endpoint.clone(), room) {
             self.moved.push(Moved::Room { endpoint: endpoint.clone(), room: before });
         }

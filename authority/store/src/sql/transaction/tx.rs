@@ -37,11 +37,11 @@ pub(crate) struct JobState {
     /// The dispatcher of this instance.
     pub(crate) dispatch: Option<Arc<DispatchHandle>>,
     /// Endpoints with due deliveries of this job whose capacity has not been checked yet, and the job's time.
-    unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
+    pub(crate) unasked: Option<(BTreeSet<EndpointId>, Timestamp)>,
     /// Deliveries that go as probes if their endpoints are held back.
-    probes: Vec<(DeliveryId, EndpointId, Timestamp)>,
+    pub(crate) probes: Vec<(DeliveryId, EndpointId, Timestamp)>,
     /// The record that the job is about to make, and the idempotency key and fingerprint that are kept with it.
-    kept_key: Option<(String, (String, [u8; 32]))>,
+    pub(crate) kept_key: Option<(String, (String, [u8; 32]))>,
     /// Turns that the job demanded and the transaction does not hold.
     missing: ShardSet,
 }
@@ -74,17 +74,10 @@ impl Tx {
         let effects = std::mem::take(&mut self.job).effects;
         Ok((self.conn.end_job(ran).await?, effects))
     }
-}
 
-impl Tx {
     /// The dispatch handle of this instance; `None` without a dispatcher, and for a job that only reads.
     pub fn dispatch(&self) -> Option<Arc<DispatchHandle>> {
         self.job.dispatch.clone()
-    }
-
-    /// Sets the dispatch handle of the job, before it runs.
-    pub(crate) fn set_dispatch(&mut self, dispatch: Option<Arc<DispatchHandle>>) {
-        self.job.dispatch = dispatch;
     }
 
     /// Hands off a delivery whose row this job has leased: after the commit, and not at all when the job is undone.
@@ -92,29 +85,11 @@ impl Tx {
         self.job.effects.handed_off.push(delivery);
     }
 
-    /// Notes that a claim of this job has found no more due deliveries to these endpoints.
-    pub(crate) fn not_left_behind(&mut self, endpoints: &BTreeSet<EndpointId>) {
-        self.job.effects.left_behind.retain(|endpoint| !endpoints.contains(endpoint));
-    }
-
     /// Requests this delivery now: if its endpoint is held back, it goes as the probe (contract 18.4-6).
     pub fn probe(&mut self, delivery: &DeliveryId, endpoint: &EndpointId, now: Timestamp) {
         self.job.probes.push((delivery.clone(), endpoint.clone(), now));
     }
 
-    /// Takes the deliveries that were requested as probes; a second call returns none.
-    pub(crate) fn take_probes(&mut self) -> Vec<(DeliveryId, EndpointId, Timestamp)> {
-        std::mem::take(&mut self.job.probes)
-    }
-
-    /// Takes the endpoints for which this job made or hastened deliveries without checking capacity, and the job's
-    /// time; a second call returns none.
-    pub(crate) fn take_unasked(&mut self) -> Option<(BTreeSet<EndpointId>, Timestamp)> {
-        self.job.unasked.take()
-    }
-}
-
-impl Tx {
     /// Whether the transaction holds the turn of this merchant. A job that only reads needs no turns and holds all.
     pub fn holds(&self, merchant: &MerchantId) -> bool {
         self.conn.held().contains(ShardSet::of(merchant))
@@ -134,13 +109,6 @@ impl Tx {
     /// The turns that were demanded in vain.
     pub(crate) fn missing_turns(&self) -> Option<ShardSet> {
         (!self.job.missing.is_empty()).then_some(self.job.missing)
-    }
-}
-
-impl Tx {
-    /// Notes the key to be kept with a record that is not written yet.
-    pub(crate) fn keep_key(&mut self, record: &str, key: &str, fingerprint: &[u8; 32]) {
-        self.job.kept_key = Some((record.to_owned(), (key.to_owned(), *fingerprint)));
     }
 
     /// The idempotency key and fingerprint that are kept with this record.

@@ -31,7 +31,7 @@ pub(crate) struct WriteBatch {
     /// The turns that the transaction holds.
     held: ShardSet,
     /// The index of the running job in the transaction.
-    job: usize,
+    pub(super) job: usize,
     /// How many of the buffered rows belong to jobs that have ended.
     ended: usize,
     /// Writes of jobs that have ended were sent since the savepoint.
@@ -43,12 +43,6 @@ pub(crate) struct WriteBatch {
     /// The transaction cannot be committed.
     lost: bool,
     failed: Vec<(usize, StoreError)>,
-}
-
-impl WriteBatch {
-    pub(crate) fn job(&self) -> usize {
-        self.job
-    }
 }
 
 impl BufferedConnection {
@@ -161,7 +155,7 @@ impl BufferedConnection {
             self.cache.clear();
         }
         if asked {
-            self.raw().control(UNDO).await?;
+            self.raw.control(UNDO).await?;
         }
         Ok(())
     }
@@ -197,7 +191,7 @@ impl BufferedConnection {
     /// Sets the savepoint where necessary, so that whatever the running job sends now can be undone alone.
     pub(crate) async fn ready(&mut self) -> Result<(), Error> {
         if self.batch.as_ref().is_some_and(|batch| batch.kept) {
-            self.raw().control(NEXT).await?;
+            self.raw.control(NEXT).await?;
         }
         if let Some(batch) = &mut self.batch {
             batch.kept = false;
@@ -235,7 +229,7 @@ impl BufferedConnection {
     async fn send(&mut self, count: usize) -> Result<(), Error> {
         let rows = self.buffered.take(count);
         if self.batch.as_ref().is_some_and(|batch| batch.kept) {
-            self.raw().control(NEXT).await?;
+            self.raw.control(NEXT).await?;
         }
         let mut sent = self.send_rows(&rows).await;
         if let Err(error) = sent {
@@ -253,7 +247,7 @@ impl BufferedConnection {
     /// Sends refused rows again, one job at a time.
     async fn send_each(&mut self, rows: Vec<BufferedRow>, refused: Error) -> Result<(), Error> {
         self.cache.clear();
-        self.raw().control(UNDO).await?;
+        self.raw.control(UNDO).await?;
         let mut refused = Some(refused);
         for job in rows.chunk_by(|a, b| a.job == b.job) {
             let alone = job.len() == rows.len();
@@ -262,14 +256,14 @@ impl BufferedConnection {
                 None => self.send_rows(job).await,
             };
             let Err(error) = sent else {
-                self.raw().control(NEXT).await?;
+                self.raw.control(NEXT).await?;
                 continue;
             };
             let mut error = StoreError::from(error);
             if error.ends_transaction() {
                 return Err(Error::Protocol(error.to_string()));
             }
-            self.raw().control(UNDO).await?;
+            self.raw.control(UNDO).await?;
             if let (Some(batch), Some(row)) = (&mut self.batch, job.first()) {
                 if matches!(error, StoreError::Broken(_)) && !batch.failed.is_empty() {
                     let story = "it went on from a request of the same transaction that failed";
@@ -285,7 +279,7 @@ impl BufferedConnection {
     async fn send_rows(&mut self, rows: &[BufferedRow]) -> Result<(), Error> {
         for step in steps(rows) {
             let wanted: Vec<_> = step.iter().map(|group| (group.table.touches, group.lines.len())).collect();
-            let touched = self.raw().send(step).await?;
+            let touched = self.raw.send(step).await?;
             for ((touches, rows), touched) in wanted.into_iter().zip(touched) {
                 if let Touches::Each(what) = touches
                     && u64::try_from(rows) != Ok(touched)

@@ -25,7 +25,8 @@ use crate::{Result, StoreError};
 
 /// One connection and its buffered writes.
 pub(crate) struct BufferedConnection {
-    raw: Connection,
+    /// The connection itself, without regard to buffered rows.
+    pub(crate) raw: Connection,
     pub(crate) buffered: WriteBuffer,
     /// The open transaction, on a connection that writes.
     pub(crate) batch: Option<WriteBatch>,
@@ -81,26 +82,6 @@ impl BufferedConnection {
         self.raw.dialect()
     }
 
-    /// The connection itself, without regard to buffered rows.
-    pub(crate) fn raw(&mut self) -> &mut Connection {
-        &mut self.raw
-    }
-
-    /// Returns the connection to its pool.
-    pub(crate) fn give_back(self) {
-        self.raw.give_back();
-    }
-
-    /// Drops the connection, which does not answer: its pool opens another one.
-    pub(crate) fn give_up(self) {
-        self.raw.give_up();
-    }
-
-    /// Closes the connection; one that belongs to a pool returns to it.
-    pub(crate) async fn close(self) -> Result<(), Error> {
-        self.raw.close().await
-    }
-
     /// Buffers a row of `table`. `keys` are the keys that a read must name to see it ([`Query::about`]). The
     /// first is the row's own key in its table, if it has one.
     pub(crate) fn buffer<const N: usize>(
@@ -109,7 +90,7 @@ impl BufferedConnection {
         keys: impl IntoIterator<Item = String>,
         values: [Value<'_>; N],
     ) {
-        let job = self.batch.as_ref().map_or(0, WriteBatch::job);
+        let job = self.batch.as_ref().map_or(0, |batch| batch.job);
         let keys: Vec<String> = keys.into_iter().collect();
         for key in &keys {
             self.cache.forget(key);
@@ -233,6 +214,17 @@ impl Query<'_> {
     pub(crate) async fn write(self, conn: &mut BufferedConnection) -> Result<u64, Error> {
         conn.before_writing().await?;
         conn.raw.execute(self).await
+    }
+
+    /// Writes any number of rows.
+    pub(crate) async fn put(self, conn: &mut BufferedConnection) -> Result<()> {
+        self.write(conn).await?;
+        Ok(())
+    }
+
+    /// Writes; returns whether it touched a row.
+    pub(crate) async fn changes(self, conn: &mut BufferedConnection) -> Result<bool> {
+        Ok(self.write(conn).await? > 0)
     }
 
     /// Writes rows of which the cache holds nothing, so that it stays.

@@ -7,11 +7,9 @@ use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::Written;
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, done, noon, read};
 
-pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
+pub(crate) async fn every_write_of_an_operator_is_kept(shop: Shop, _: &dyn Database) {
     let key = Author::Operator(KeyId::generate(noon(), &mut dice()));
     let entry = |minute: i64, author: &Author, resource: Option<&str>| AuditEntry {
         id: AuditId::generate(at(60 * minute), &mut dice()),
@@ -33,11 +31,11 @@ pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) 
         entry(3, &Author::CommandLine, Some("mer_2")),
     ];
     for entry in &entries {
-        ask!(store.write, [entry], |tx| tx.audit_insert(&entry)).unwrap();
+        done!(shop, [entry], |tx| tx.audit_insert(&entry));
     }
     let page = async |filter: AuditFilter, before: Option<&AuditEntry>, limit: i64| {
         let before = before.map(|entry| entry.id.to_string());
-        ask!(store.read, |tx| tx.audit_page(&filter, before.as_deref(), limit)).unwrap()
+        read!(shop, |tx| tx.audit_page(&filter, before.as_deref(), limit))
     };
     let [first, second, third, fourth] = entries;
     let all = AuditFilter::default();
@@ -56,8 +54,7 @@ pub(crate) async fn every_write_of_an_operator_is_kept(database: &dyn Database) 
     assert_eq!(page(between, None, 9).await, [third, second]);
 }
 
-pub(crate) async fn a_commit_tells_what_it_wrote(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_commit_tells_what_it_wrote(shop: Shop, _: &dyn Database) {
     let sale = shop.sell().await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let told: Result<Vec<Written>, Refusal> = ask!(shop.store.write, [shop], |tx| async {

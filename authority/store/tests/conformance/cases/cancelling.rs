@@ -1,14 +1,11 @@
 //! What becomes of deliveries whose endpoint is disabled or deleted: contract 7.5.
 
-use authority_domain::{DisabledReason, Endpoint, EndpointId, FailureReason};
+use authority_domain::{DisabledReason, EndpointId, FailureReason};
 use authority_store::StoreError;
 use authority_store::tx::SettledAs;
 
-use super::{Database, Shop, ask, at, noon, settlement};
-
-async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
-    ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap()
-}
+use super::endpoints::endpoint_of;
+use super::{Database, Shop, ask, at, done, noon, settlement};
 
 async fn gone(shop: &Shop, id: &EndpointId) -> bool {
     gone_at(shop, id, 50).await
@@ -23,18 +20,13 @@ async fn gone_at(shop: &Shop, id: &EndpointId, s: i64) -> bool {
     disabled.unwrap()
 }
 
-pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn gone_disables_and_cancels_what_waits(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let other = shop.endpoint(&["*"]).await;
-    for _ in 0..4 {
-        shop.open_checkout().await;
-    }
-    let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{other}'");
-    database.execute(&sql).await.unwrap();
+    shop.open_checkouts(4).await;
+    database.set_endpoint(&other, "status = 'disabled'").await;
     let taken = shop.lease("a", noon(), 2, 9).await;
-    let sql = format!("UPDATE webhook_endpoints SET status = 'enabled' WHERE id = '{other}'");
-    database.execute(&sql).await.unwrap();
+    database.set_endpoint(&other, "status = 'enabled'").await;
     assert!(gone(&shop, &id).await);
     let endpoint = endpoint_of(&shop, &id).await;
     assert_eq!(serde_json::to_value(endpoint.disabled_reason).unwrap(), "gone");
@@ -43,8 +35,8 @@ pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database
         (Some(at(50)), at(50), 2)
     );
     let count = async |endpoint: &EndpointId, marks: &str| {
-        let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
-        database.number(&sql).await
+        let sql = format!("deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
+        database.count(&sql).await
     };
     let cancelled =
         "status = 'cancelled' AND failure_reason = 'endpoint_disabled' AND next_attempt_at IS NULL";
@@ -67,12 +59,9 @@ pub(crate) async fn gone_disables_and_cancels_what_waits(database: &dyn Database
 }
 
 /// What was in flight when its endpoint was disabled must not wait for ever for an endpoint that gets nothing.
-pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(3).await;
     let settled = shop.lease("settled", noon(), 1, 9).await;
     shop.lease("released", noon(), 1, 9).await;
     shop.lease("lost", noon(), 1, 9).await;
@@ -83,35 +72,25 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(database
     let retry = settlement(&settled[0], "settled", SettledAs::Retry { at: at(300), put_off: false });
     assert_eq!(shop.settle(vec![retry]).await, 1);
     assert_eq!(database.number(cancelled).await, 1);
-    assert_eq!(
-        database.number("SELECT COUNT(*) FROM attempts").await,
-        1,
-        "the attempt was made all the same"
-    );
-    assert_eq!(ask!(shop.store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 2);
+    assert_eq!(database.count("attempts").await, 1, "the attempt was made all the same");
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release_all()), 2);
     assert_eq!(database.number(cancelled).await, 3);
 }
 
 /// What nobody holds and nobody will send is cancelled in bounded steps, for the reason that fits.
-pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(shop: Shop, database: &dyn Database) {
     let (disabled, deleted) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let live = shop.endpoint(&["*"]).await;
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(3).await;
     // One of each is in flight.
     shop.lease("a", noon(), 3, 1).await;
-    let store = &shop.store;
-    ask!(store.write, [shop, deleted], |tx| tx.endpoint_delete(&shop.tenant, &deleted, 1, noon())).unwrap();
-    let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{disabled}'");
-    database.execute(&sql).await.unwrap();
-    let sweep =
-        async |s: i64| -> u64 { ask!(store.write, |tx| tx.deliveries_cancel_stranded(at(s), 3)).unwrap() };
+    done!(shop, [deleted], |tx| tx.endpoint_delete(&shop.tenant, &deleted, 1, noon()));
+    database.set_endpoint(&disabled, "status = 'disabled'").await;
+    let sweep = async |s: i64| -> u64 { done!(shop, |tx| tx.deliveries_cancel_stranded(at(s), 3)) };
     assert_eq!((sweep(0).await, sweep(0).await, sweep(0).await), (3, 1, 0));
     let count = async |endpoint: &EndpointId, marks: &str| {
-        let sql = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
-        database.number(&sql).await
+        let sql = format!("deliveries WHERE endpoint_id = '{endpoint}' AND {marks}");
+        database.count(&sql).await
     };
     let cancelled = "status = 'cancelled' AND next_attempt_at IS NULL AND failure_reason";
     assert_eq!(count(&disabled, &format!("{cancelled} = 'endpoint_disabled'")).await, 2);
@@ -126,27 +105,19 @@ pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(database: 
 }
 
 /// An attempt under way when its endpoint is deleted ends like any other, only that none follows.
-pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn attempts_to_a_deleted_endpoint_settle_harmlessly(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
-    for _ in 0..2 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(2).await;
     let taken = shop.lease("a", noon(), 9, 9).await;
-    let store = &shop.store;
-    ask!(store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, 1, at(1))).unwrap();
+    done!(shop, [id], |tx| tx.endpoint_delete(&shop.tenant, &id, 1, at(1)));
     let outcomes = vec![
         settlement(&taken[0], "a", SettledAs::Succeeded),
         settlement(&taken[1], "a", SettledAs::Retry { at: at(300), put_off: false }),
     ];
     assert_eq!(shop.settle(outcomes).await, 2);
     for marks in ["status = 'succeeded'", "status = 'cancelled' AND failure_reason = 'endpoint_deleted'"] {
-        assert_eq!(
-            database.number(&format!("SELECT COUNT(*) FROM deliveries WHERE {marks}")).await,
-            1,
-            "{marks}"
-        );
+        assert_eq!(database.count(&format!("deliveries WHERE {marks}")).await, 1, "{marks}");
     }
-    assert!(ask!(store.write, |tx| tx.conditions(&[id])).unwrap()[0].deleted);
+    assert!(done!(shop, |tx| tx.conditions(&[id]))[0].deleted);
     assert!(shop.lease("b", at(999), 9, 9).await.is_empty());
 }

@@ -4,18 +4,17 @@ use authority_domain::AlertCode;
 use authority_store::tx::{SettledAs, Stretch};
 
 use super::recoveries::begin;
-use super::{Database, Shop, alert, ask, at, noon, settlement};
+use super::{Database, Shop, alert, at, done, noon, read, settlement};
 
 async fn of(shop: &Shop) -> String {
-    ask!(shop.store.read, [shop], |tx| tx.tenant_mark(&shop.tenant)).unwrap()
+    read!(shop, |tx| tx.tenant_mark(&shop.tenant))
 }
 
 async fn of_all(shop: &Shop) -> String {
-    ask!(shop.store.read, |tx| tx.platform_mark()).unwrap()
+    read!(shop, |tx| tx.platform_mark())
 }
 
-pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(shop: Shop, database: &dyn Database) {
     let (other, test) = (Shop::new(&shop.store, "other").await, shop.in_test_mode());
     let elsewhere = [of(&other).await, of(&test).await];
     let mut seen = vec![of(&shop).await];
@@ -36,11 +35,10 @@ pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn D
     note(&mut seen).await;
     let begun = begin(&shop, &endpoint, Stretch { above: 0, below: 3 }).await;
     note(&mut seen).await;
-    assert!(ask!(shop.store.write, [begun], |tx| tx.recovery_counted(&begun, 1, 1, at(150))).unwrap());
+    assert!(done!(shop, [begun], |tx| tx.recovery_counted(&begun, 1, 1, at(150))));
     note(&mut seen).await;
     for change in ["status = 'disabled'", "resource_version = 2", "held_until = 7", "deleted_at = 8"] {
-        let changed = format!("UPDATE webhook_endpoints SET {change} WHERE id = '{endpoint}'");
-        assert_eq!(database.execute(&changed).await, Ok(1));
+        database.set_endpoint(&endpoint, change).await;
         note(&mut seen).await;
     }
     assert_eq!(of(&shop).await, *seen.last().unwrap(), "reading changes nothing");
@@ -49,10 +47,8 @@ pub(crate) async fn a_tenants_mark_changes_with_what_is_its_own(database: &dyn D
     assert_eq!([of(&other).await, of(&test).await], elsewhere, "nor what others do");
 }
 
-pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(shop: Shop, database: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
-    let store = &shop.store;
     let mut seen = vec![of_all(&shop).await];
     let note = async |seen: &mut Vec<String>| seen.push(of_all(&shop).await);
     shop.endpoint(&["*"]).await;
@@ -65,10 +61,10 @@ pub(crate) async fn the_platforms_mark_changes_with_everybodys_work(database: &d
     note(&mut seen).await;
     let alert = alert(AlertCode::EndpointFailing, "we_x", 1);
     for _ in 0..2 {
-        ask!(store.write, [alert], |tx| tx.alert_raise(None, &alert, at(1))).unwrap();
+        done!(shop, [alert], |tx| tx.alert_raise(None, &alert, at(1)));
         note(&mut seen).await;
     }
-    ask!(store.write, |tx| tx.alert_close(None, AlertCode::EndpointFailing, "we_x", at(2))).unwrap();
+    done!(shop, |tx| tx.alert_close(None, AlertCode::EndpointFailing, "we_x", at(2)));
     note(&mut seen).await;
     let audit = "INSERT INTO audit_log (shard, id, at, key_id, request_id, operation) \
          SELECT MIN(shard), 'aud_1', 1, 'k', 'r', 'o' FROM alerts";

@@ -6,29 +6,27 @@ use authority_domain::{Change, ErrorCode, FulfillmentStatus, Order, OrderNumber}
 use authority_store::commit::Audience;
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, ask, noon};
+use super::{Database, Shop, noon, read};
 
 /// How many rows each table has that a commit writes.
 async fn rows(database: &dyn Database) -> Vec<i64> {
     let mut counts = Vec::new();
     for table in ["checkouts", "payments", "orders", "order_lines", "shipments", "events", "deliveries"] {
-        counts.push(database.number(&format!("SELECT COUNT(*) FROM {table}")).await);
+        counts.push(database.count(table).await);
     }
     counts
 }
 
-pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn rows_events_and_deliveries_are_there_together(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 6]);
     // The rows are the last versions of the records, the events all of them.
-    let store = &shop.store;
-    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
-    assert_eq!(order.unwrap(), Some(sale.order.clone()));
+    let order = read!(shop, [sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
+    assert_eq!(order, Some(sale.order.clone()));
     assert_eq!(sale.order.resource_version, 2);
-    let payment = ask!(store.read, [shop, sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
-    assert_eq!(payment.unwrap(), Some(sale.payment.clone()));
+    let payment = read!(shop, [sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
+    assert_eq!(payment, Some(sale.payment.clone()));
 
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     let committed = shop.commit(changes).await.unwrap();
@@ -36,18 +34,16 @@ pub(crate) async fn rows_events_and_deliveries_are_there_together(database: &dyn
     let stored: Vec<String> = shop.events().await.into_iter().skip(6).map(|(_, body)| body).collect();
     assert_eq!(stored, committed.events.iter().map(|event| event.body.clone()).collect::<Vec<_>>());
     let number = sale.order.order_number.clone();
-    let parcels = ask!(store.read, [shop], |tx| tx.shipments_of_order(&shop.tenant, &number));
-    assert_eq!(parcels.unwrap(), [shipment]);
+    assert_eq!(read!(shop, |tx| tx.shipments_of_order(&shop.tenant, &number)), [shipment]);
     assert_eq!(database.number("SELECT CAST(SUM(shipped_quantity) AS BIGINT) FROM order_lines").await, 1);
     let waiting = database
-        .number("SELECT COUNT(*) FROM deliveries WHERE status = 'pending' AND lease_token IS NULL AND attempt_count = 0")
+        .count("deliveries WHERE status = 'pending' AND lease_token IS NULL AND attempt_count = 0")
         .await;
     assert_eq!(waiting, 8);
     assert_eq!(database.number("SELECT MAX(next_attempt_at) FROM deliveries").await, noon().as_ms());
 }
 
-pub(crate) async fn a_change_that_cannot_be_told_is_not_made(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_change_that_cannot_be_told_is_not_made(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let (mut large, _) = shop.opened();
     for n in 0..600 {
@@ -59,8 +55,7 @@ pub(crate) async fn a_change_that_cannot_be_told_is_not_made(database: &dyn Data
     assert_eq!(shop.open_checkout().await.events[0].sequence, 1, "the place was given back");
 }
 
-pub(crate) async fn a_stale_version_fails_the_whole_change(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_stale_version_fails_the_whole_change(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     // Two parcels made from the same version of the order: the second has not seen the first.
@@ -79,8 +74,7 @@ pub(crate) async fn a_stale_version_fails_the_whole_change(database: &dyn Databa
     assert_eq!(shop.open_checkout().await.events[0].sequence, before[5] + 1);
 }
 
-pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once(shop: Shop, database: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let everything = shop.endpoint(&["*", "order.*", "order.created"]).await;
     let orders = shop.endpoint(&["order.*"]).await;
@@ -88,31 +82,25 @@ pub(crate) async fn every_endpoint_that_wants_an_event_gets_it_once(database: &d
     let disabled = shop.endpoint(&["*"]).await;
     shop.in_test_mode().endpoint(&["*"]).await;
     other.endpoint(&["*"]).await;
-    database
-        .execute(&format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{disabled}'"))
-        .await
-        .unwrap();
+    database.set_endpoint(&disabled, "status = 'disabled'").await;
     shop.sell().await;
     let late = shop.endpoint(&["*"]).await;
     let sent = async |endpoint| {
-        let sql = format!(
-            "SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}' AND triggered_by = 'event'"
-        );
-        database.number(&sql).await
+        let sql = format!("deliveries WHERE endpoint_id = '{endpoint}' AND triggered_by = 'event'");
+        database.count(&sql).await
     };
     assert_eq!(sent(&everything).await, 6);
     assert_eq!(sent(&orders).await, 2);
     assert_eq!(sent(&one).await, 1);
     assert_eq!(sent(&disabled).await, 0);
     assert_eq!(sent(&late).await, 0, "an endpoint gets nothing from before it was there");
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 9, "and nobody else anything");
-    let torn = "SELECT COUNT(*) FROM deliveries d JOIN events e ON e.id = d.event_id \
+    assert_eq!(database.count("deliveries").await, 9, "and nobody else anything");
+    let torn = "deliveries d JOIN events e ON e.id = d.event_id \
                 WHERE d.sequence <> e.sequence OR d.event_type <> e.type OR d.merchant_id <> e.merchant_id";
-    assert_eq!(database.number(torn).await, 0);
+    assert_eq!(database.count(torn).await, 0);
 }
 
-pub(crate) async fn a_test_goes_to_its_endpoint_alone(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_test_goes_to_its_endpoint_alone(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let tested = shop.endpoint(&["order.shipped"]).await;
     let test = || Change {
@@ -126,22 +114,19 @@ pub(crate) async fn a_test_goes_to_its_endpoint_alone(database: &dyn Database) {
     for _ in 0..2 {
         shop.commit_at(vec![test()], Audience::Tested(tested.clone()), noon()).await.unwrap();
     }
-    let sql =
-        format!("SELECT COUNT(*) FROM deliveries WHERE triggered_by = 'test' AND endpoint_id = '{tested}'");
-    assert_eq!(database.number(&sql).await, 2);
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 2);
+    let sql = format!("deliveries WHERE triggered_by = 'test' AND endpoint_id = '{tested}'");
+    assert_eq!(database.count(&sql).await, 2);
+    assert_eq!(database.count("deliveries").await, 2);
     assert_eq!(shop.events().await.len(), 2, "a test stands in the stream");
 }
 
-pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn orders_stand_in_lists_by_their_first_event(shop: Shop, database: &dyn Database) {
     let (first, second, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     // A later change does not move an order in the list.
     let (_, changes) = shop.parcel(&first.order, &[], None);
     shop.commit(changes).await.unwrap();
     let page = async |filter: OrderFilter, before, limit| {
-        ask!(shop.store.read, [shop], |tx| tx.orders_page(&shop.tenant, &filter, before, limit))
-            .unwrap()
+        read!(shop, |tx| tx.orders_page(&shop.tenant, &filter, before, limit))
             .rows
             .into_iter()
             .map(|(position, body)| {
@@ -172,8 +157,7 @@ pub(crate) async fn orders_stand_in_lists_by_their_first_event(database: &dyn Da
     assert_eq!(last(10).await, 12, "the confirmation in the commit that created it");
 }
 
-pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(shop: Shop, database: &dyn Database) {
     let (first, second) = (shop.sell().await, shop.sell().await);
     let number = first.order.order_number.clone();
     // Both payments are the first order's; the clock stepped back between them, the stream did not.
@@ -182,9 +166,8 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database:
         second.payment.id
     );
     database.execute(&sql).await.unwrap();
-    let store = &shop.store;
-    let payments = ask!(store.read, [shop, number], |tx| tx.payments_of_order(&shop.tenant, &number));
-    assert_eq!(payments.unwrap(), [first.payment, second.payment]);
+    let payments = read!(shop, [number], |tx| tx.payments_of_order(&shop.tenant, &number));
+    assert_eq!(payments, [first.payment, second.payment]);
 
     let (mut parcels, mut order) = (Vec::new(), first.order);
     for n in 0..3 {
@@ -195,18 +178,16 @@ pub(crate) async fn payments_and_parcels_of_an_order_come_oldest_first(database:
         shop.commit(changes).await.unwrap();
         parcels.push(parcel);
     }
-    let stored = ask!(store.read, [shop], |tx| tx.shipments_of_order(&shop.tenant, &number));
-    assert_eq!(stored.unwrap(), parcels);
+    let stored = read!(shop, |tx| tx.shipments_of_order(&shop.tenant, &number));
+    assert_eq!(stored, parcels);
 }
 
 /// An operator chooses order numbers; one may look like the id of another record in the same commit.
-pub(crate) async fn records_of_different_kinds_may_share_a_name(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn records_of_different_kinds_may_share_a_name(shop: Shop, database: &dyn Database) {
     let sale = shop.sell_as(|payment| OrderNumber::parse(payment.id.as_str()).unwrap()).await;
     assert_eq!(sale.order.order_number.as_str(), sale.payment.id.as_str());
     assert_eq!(rows(database).await, [1, 1, 1, 2, 0, 6, 0]);
-    let store = &shop.store;
-    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
-    let payment = ask!(store.read, [shop, sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
-    assert_eq!((order.unwrap(), payment.unwrap()), (Some(sale.order), Some(sale.payment)));
+    let order = read!(shop, [sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
+    let payment = read!(shop, [sale], |tx| tx.payment_get(&shop.tenant, &sale.payment.id));
+    assert_eq!((order, payment), (Some(sale.order), Some(sale.payment)));
 }

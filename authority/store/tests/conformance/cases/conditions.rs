@@ -7,15 +7,16 @@ use authority_domain::endpoint::{Health, HealthState};
 use authority_domain::{EndpointId, EndpointStatus, EventId};
 use authority_store::tx::{ConditionOf, Overdue};
 
-use super::{Database, Shop, ask, at, noon};
+use super::endpoints::endpoint_of;
+use super::{Database, Shop, at, done, noon};
 
 async fn condition_of(shop: &Shop, id: &EndpointId) -> ConditionOf {
     let ids = [id.clone()];
-    ask!(shop.store.write, |tx| tx.conditions(&ids)).unwrap().remove(0)
+    done!(shop, |tx| tx.conditions(&ids)).remove(0)
 }
 
 async fn put(shop: &Shop, conditions: Vec<ConditionOf>) {
-    ask!(shop.store.write, |tx| tx.conditions_put(&conditions)).unwrap();
+    done!(shop, |tx| tx.conditions_put(&conditions));
 }
 
 fn events(ids: &[&str]) -> Vec<EventId> {
@@ -46,8 +47,7 @@ fn ill() -> Condition {
     }
 }
 
-pub(crate) async fn a_condition_comes_back_as_it_was_put(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_condition_comes_back_as_it_was_put(shop: Shop, _: &dyn Database) {
     let theirs = shop.in_test_mode();
     let (one, other, untouched) =
         (shop.endpoint(&["*"]).await, theirs.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
@@ -77,29 +77,25 @@ pub(crate) async fn a_condition_comes_back_as_it_was_put(database: &dyn Database
     assert_eq!(second.tenant, theirs.tenant);
     assert_eq!(condition_of(&shop, &untouched).await.condition, untried);
     // What merchants see is the same, and no version of the endpoint.
-    let store = &shop.store;
-    let shown = ask!(store.read, [shop, one], |tx| tx.endpoint_get(&shop.tenant, &one)).unwrap().unwrap();
+    let shown = endpoint_of(&shop, &one).await;
     assert_eq!((shown.health, shown.resource_version), (ill().health, 1));
     put(&shop, vec![new.clone()]).await;
     assert_eq!(condition_of(&shop, &one).await, new);
     put(&shop, Vec::new()).await;
-    assert_eq!(ask!(store.write, |tx| tx.conditions(&[])).unwrap(), []);
+    assert_eq!(done!(shop, |tx| tx.conditions(&[])), []);
 }
 
 /// An endpoint that is enabled again has no past; one with another address may have another receiver, which is tried at
 /// once, while its failures still count.
-pub(crate) async fn a_changed_endpoint_begins_anew(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_changed_endpoint_begins_anew(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let change = async |url: Option<&str>, failures: i64, now: i64| {
-        let store = &shop.store;
-        let mut endpoint =
-            ask!(store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap();
+        let mut endpoint = endpoint_of(&shop, &id).await;
         endpoint.url = url.map_or(endpoint.url, str::to_owned);
         endpoint.health.consecutive_failures = failures;
         endpoint.resource_version += 1;
         endpoint.updated_at = at(now);
-        ask!(store.write, [shop], |tx| tx.endpoint_update(&shop.tenant, &endpoint)).unwrap();
+        done!(shop, |tx| tx.endpoint_update(&shop.tenant, &endpoint));
     };
     let of = condition_of(&shop, &id).await;
     put(&shop, vec![ConditionOf { condition: ill(), ..of }]).await;
@@ -117,8 +113,7 @@ pub(crate) async fn a_changed_endpoint_begins_anew(database: &dyn Database) {
     assert_eq!(rotated.hold, after.hold, "what is in flight still counts when something else changes");
 }
 
-pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_that_time_has_changed_are_found(shop: Shop, database: &dyn Database) {
     // (first failure, failures, state, events, enabled) → failing since 100, disabled since 50: found.
     let three = ["evt_a", "evt_b", "evt_c"];
     let (degraded, failing) = (HealthState::Degraded, HealthState::Failing);
@@ -145,8 +140,7 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
         of.condition.failed_events = events(failed);
         put(&shop, vec![of]).await;
         if !enabled {
-            let sql = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{id}'");
-            database.execute(&sql).await.unwrap();
+            database.set_endpoint(&id, "status = 'disabled'").await;
         }
         if found {
             expected.push((first.unwrap(), id));
@@ -157,29 +151,27 @@ pub(crate) async fn endpoints_that_time_has_changed_are_found(database: &dyn Dat
     let find = async |limit: i64| -> Vec<EndpointId> {
         let overdue =
             Overdue { failing_before: at(100), disabled_before: at(50), long_disabled_before: at(50), limit };
-        let found = ask!(shop.store.write, |tx| tx.conditions_overdue(overdue)).unwrap();
+        let found = done!(shop, |tx| tx.conditions_overdue(overdue));
         found.into_iter().map(|of| of.endpoint_id).collect()
     };
     assert_eq!(find(99).await, expected);
     assert_eq!(find(2).await, expected[..2]);
     // Where an endpoint is disabled sooner than it is failing, it is found by that.
-    let store = &shop.store;
     let sooner = Overdue {
         failing_before: noon(),
         disabled_before: at(100),
         long_disabled_before: at(100),
         limit: 99,
     };
-    let found = ask!(store.write, |tx| tx.conditions_overdue(sooner)).unwrap();
+    let found = done!(shop, |tx| tx.conditions_overdue(sooner));
     assert_eq!(found.len(), 4, "those with three events, enabled, whose failures began by then");
     // Those with the schedule `long` are given more time.
     let id = &found[1].endpoint_id;
-    let sql = format!("UPDATE webhook_endpoints SET retry_schedule = 'long' WHERE id = '{id}'");
-    database.execute(&sql).await.unwrap();
+    database.set_endpoint(id, "retry_schedule = 'long'").await;
     assert_eq!(condition_of(&shop, id).await.retry_schedule, RetrySchedule::Long);
     let first = found[1].condition.first_failure_at.unwrap();
     for (long_disabled_before, expected) in [(first.plus_ms(-1), 3), (first, 4)] {
         let overdue = Overdue { long_disabled_before, ..sooner };
-        assert_eq!(ask!(store.write, |tx| tx.conditions_overdue(overdue)).unwrap().len(), expected);
+        assert_eq!(done!(shop, |tx| tx.conditions_overdue(overdue)).len(), expected);
     }
 }

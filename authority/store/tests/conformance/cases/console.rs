@@ -6,20 +6,19 @@ use authority_store::tx::{ConsoleSession, HourFigures, MatchedName, NamedRecord,
 use authority_store::{Store, StoreError};
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, ask, at, dice, noon, operator_key, settlement};
+use super::{Database, Shop, ask, at, dice, done, noon, operator_key, read, settlement};
 
 async fn session(store: &Store, hash: [u8; 32]) -> Option<(ConsoleSession, Option<Timestamp>)> {
     ask!(store.read, |tx| tx.console_session(&hash)).unwrap().map(|(session, key)| (session, key.revoked_at))
 }
 
-pub(crate) async fn a_session_is_there_until_it_is_ended(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_session_is_there_until_it_is_ended(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let (key, other) = (operator_key(7), [9; 32]);
     let begun = |hash, s| ConsoleSession { hash, key_id: key.id.clone(), created_at: at(s), used_at: at(s) };
     let (first, second) = (begun([1; 32], 0), begun([2; 32], 10));
     let sessions = [first.clone(), second.clone()];
-    let made: Result<(), StoreError> = ask!(store.write, [key], |tx| async {
+    let made: Result<(), StoreError> = ask!(shop.store.write, [key], |tx| async {
         tx.operator_key_insert(&key).await?;
         for session in &sessions {
             tx.console_session_insert(session).await?;
@@ -32,17 +31,17 @@ pub(crate) async fn a_session_is_there_until_it_is_ended(database: &dyn Database
     // Its use moves forward only.
     for (s, used) in [(70, 70), (60, 70)] {
         let hash = first.hash;
-        ask!(store.write, |tx| tx.console_session_used(&hash, at(s))).unwrap();
+        done!(shop, |tx| tx.console_session_used(&hash, at(s)));
         let expected = ConsoleSession { used_at: at(used), ..first.clone() };
         assert_eq!(session(store, hash).await, Some((expected, None)));
     }
     // A revoked key is told with its sessions.
-    assert!(ask!(store.write, [key], |tx| tx.operator_key_revoke(&key.id, at(80))).unwrap());
+    assert!(done!(shop, [key], |tx| tx.operator_key_revoke(&key.id, at(80))));
     assert_eq!(session(store, second.hash).await, Some((second.clone(), Some(at(80)))));
-    assert_eq!(ask!(store.write, |tx| tx.console_sessions_purge(at(70), 9)).unwrap(), 1, "the second");
+    assert_eq!(done!(shop, |tx| tx.console_sessions_purge(at(70), 9)), 1, "the second");
     assert_eq!(session(store, second.hash).await, None);
     let hash = first.hash;
-    ask!(store.write, |tx| tx.console_session_end(&hash)).unwrap();
+    done!(shop, |tx| tx.console_session_end(&hash));
     assert_eq!(session(store, hash).await, None);
 }
 
@@ -51,8 +50,7 @@ async fn named(store: &Store, name: &str) -> Vec<(MatchedName, String, Option<St
     found.unwrap().into_iter().map(|found| (found.by, found.id, found.order_number)).collect()
 }
 
-pub(crate) async fn a_record_is_found_by_each_of_its_names(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_record_is_found_by_each_of_its_names(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let sale = shop.sell().await;
     let number = sale.order.order_number.clone();
@@ -61,7 +59,7 @@ pub(crate) async fn a_record_is_found_by_each_of_its_names(database: &dyn Databa
     let (parcel, changes) = shop.parcel(&sale.order, &[], Some("JD0146"));
     shop.commit(changes).await.unwrap();
     let name = ExternalName { system: SystemName::parse("erp").unwrap(), id: "SO-4711".to_owned() };
-    ask!(store.write, [shop, number], |tx| tx.reference_put(&shop.tenant, &number, &name)).unwrap();
+    done!(shop, [number], |tx| tx.reference_put(&shop.tenant, &number, &name));
     let text = number.to_string();
     let of = |by, id: &str| (by, id.to_owned(), Some(text.clone()));
     assert_eq!(
@@ -83,23 +81,21 @@ pub(crate) async fn a_record_is_found_by_each_of_its_names(database: &dyn Databa
     assert_eq!(named(store, "ch_1").await, [of(MatchedName::ProcessorReference, payment.id.as_str())]);
 
     let of_parcel = NamedRecord::Shipment(parcel.id.clone());
-    let (owner, body) = ask!(store.read, |tx| tx.record_find(&of_parcel)).unwrap().unwrap();
+    let (owner, body) = read!(shop, |tx| tx.record_find(&of_parcel)).unwrap();
     assert_eq!(owner, shop.tenant);
     assert!(body.contains("JD0146"));
     let nobodys = NamedRecord::Shipment(ShipmentId::generate(noon(), &mut dice()));
-    assert_eq!(ask!(store.read, |tx| tx.record_find(&nobodys)).unwrap(), None);
+    assert_eq!(read!(shop, |tx| tx.record_find(&nobodys)), None);
     let recovery = RecoveryId::generate(noon(), &mut dice());
-    assert_eq!(ask!(store.read, |tx| tx.endpoint_of_recovery(&recovery)).unwrap(), None);
+    assert_eq!(read!(shop, |tx| tx.endpoint_of_recovery(&recovery)), None);
 }
 
-pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
+pub(crate) async fn the_story_of_an_order_is_read_whole(shop: Shop, _: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     shop.open_checkout().await;
     let about = async |records: Vec<String>, before: Option<i64>, limit| {
-        ask!(store.read, [shop], |tx| tx.events_about(&shop.tenant, &records, before, limit)).unwrap()
+        read!(shop, |tx| tx.events_about(&shop.tenant, &records, before, limit))
     };
     let records = vec![sale.order.order_number.to_string(), sale.payment.id.to_string()];
     let events = about(records.clone(), None, 99).await;
@@ -123,23 +119,21 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     let good = settlement(&leased[1], "a", SettledAs::Succeeded);
     shop.settle(vec![ended, good]).await;
     let ids: Vec<EventId> = leased.iter().map(|leased| leased.event_id.clone()).collect();
-    let found = ask!(store.read, [shop], |tx| tx.deliveries_of_events(&shop.tenant, &ids, 9)).unwrap();
+    let found = read!(shop, |tx| tx.deliveries_of_events(&shop.tenant, &ids, 9));
     assert_eq!(found.len(), 2);
     assert!(found.iter().all(|found| found.delivery.endpoint_id == endpoint && found.owner == shop.tenant));
     let deliveries: Vec<DeliveryId> = found.iter().map(|found| found.delivery.id.clone()).collect();
-    let attempts =
-        ask!(store.read, [shop], |tx| tx.attempts_of_deliveries(&shop.tenant, &deliveries, 9)).unwrap();
+    let attempts = read!(shop, |tx| tx.attempts_of_deliveries(&shop.tenant, &deliveries, 9));
     assert_eq!(attempts.len(), 2);
     assert!(attempts[0].started_at >= attempts[1].started_at, "newest first");
     let attempt: AttemptId = attempts[0].id.clone();
-    let found = ask!(store.read, |tx| tx.delivery_of_attempt(&attempt));
-    assert_eq!(found.unwrap().as_ref(), Some(&attempts[0].delivery_id));
-    assert_eq!(ask!(store.read, [shop], |tx| tx.deliveries_of_events(&shop.tenant, &[], 9)).unwrap(), []);
-    assert_eq!(ask!(store.read, [shop], |tx| tx.attempts_of_deliveries(&shop.tenant, &[], 9)).unwrap(), []);
+    assert_eq!(read!(shop, |tx| tx.delivery_of_attempt(&attempt)).as_ref(), Some(&attempts[0].delivery_id));
+    assert_eq!(read!(shop, |tx| tx.deliveries_of_events(&shop.tenant, &[], 9)), []);
+    assert_eq!(read!(shop, |tx| tx.attempts_of_deliveries(&shop.tenant, &[], 9)), []);
 
     let of_endpoint = endpoint.clone();
     for (whose, events) in [(None, all.len()), (Some(of_endpoint), 0)] {
-        let hours = ask!(store.read, [shop], |tx| {
+        let hours = ask!(shop.store.read, [shop], |tx| {
             tx.hours_since(whose.as_ref().map(|id| (&shop.tenant, id)), at(100))
         });
         let hour = |s, failed| HourFigures {
@@ -156,12 +150,10 @@ pub(crate) async fn the_story_of_an_order_is_read_whole(database: &dyn Database)
     }
 }
 
-pub(crate) async fn endpoints_in_trouble_are_named(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_in_trouble_are_named(shop: Shop, database: &dyn Database) {
     let (fine, bad) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
-    let store = &shop.store;
     let troubled = async || -> Vec<_> {
-        let found = ask!(store.read, |tx| tx.endpoints_in_trouble(9));
+        let found = ask!(shop.store.read, |tx| tx.endpoints_in_trouble(9));
         found.unwrap().into_iter().map(|found| (found.endpoint.id, found.owner)).collect()
     };
     assert_eq!(troubled().await, []);

@@ -5,10 +5,9 @@ use authority_store::tx::{KnownMessage, MadeUnderKey, MessageId, ProcessorMessag
 use authority_store::{Constraint, StoreError};
 
 use super::fixtures::{new_payment, payment_id};
-use super::{Database, Shop, api_key, ask, dice, merchant, noon};
+use super::{Database, Shop, api_key, ask, dice, done, merchant, noon, read};
 
-pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_delivery_per_event_and_endpoint(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let committed = shop.open_checkout().await;
     let mut twin = committed.deliveries[0].clone();
@@ -17,7 +16,7 @@ pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database)
         tx.deliveries_insert(&shop.tenant, std::slice::from_ref(&twin), noon())
     });
     assert!(matches!(inserted, Err(StoreError::Conflict(Constraint::Other))));
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 1);
+    assert_eq!(database.count("deliveries").await, 1);
     // Another trigger is another delivery.
     let replay = "INSERT INTO deliveries (shard, event_shard, id, merchant_id, livemode, event_id, event_type, sequence, endpoint_id, \
                   triggered_by, status, attempt_count, next_attempt_at, created_at) \
@@ -27,16 +26,12 @@ pub(crate) async fn one_delivery_per_event_and_endpoint(database: &dyn Database)
     database.execute("UPDATE deliveries SET endpoint_id = 'we_9'").await.unwrap_err();
 }
 
-pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_report_counts_once_for_ever(shop: Shop, _: &dyn Database) {
     let (first, second) =
         (shop.sell().await.payment.id.to_string(), shop.sell().await.payment.id.to_string());
     let claim = async |shop: &Shop, processor: &str, kind, event: &str, payment: &str, said: &'static str| {
         let message = MessageId::new(&shop.tenant, processor, kind, event);
-        ask!(shop.store.write, [payment], |tx| {
-            tx.processor_report_claim(&message, &payment, Some(said), noon())
-        })
-        .unwrap()
+        done!(shop, [payment], |tx| { tx.processor_report_claim(&message, &payment, Some(said), noon()) })
     };
     let known =
         |payment: &str| Some(KnownMessage { resource_id: payment.to_owned(), said: Some("paid".to_owned()) });
@@ -67,14 +62,13 @@ pub(crate) async fn a_report_counts_once_for_ever(database: &dyn Database) {
     }
     let get = async |event: &str| {
         let message = MessageId::new(&shop.tenant, "acme-pay", kind, event);
-        ask!(shop.store.read, |tx| tx.processor_report_get(&message)).unwrap()
+        read!(shop, |tx| tx.processor_report_get(&message))
     };
     assert_eq!(get("evt-1").await, known(&first));
     assert_eq!(get("evt-9").await, None);
 }
 
-pub(crate) async fn one_open_payment_per_checkout(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_open_payment_per_checkout(shop: Shop, database: &dyn Database) {
     let (checkout, opened) = shop.opened();
     let attempt = || {
         let mut new = new_payment(&checkout);
@@ -82,25 +76,21 @@ pub(crate) async fn one_open_payment_per_checkout(database: &dyn Database) {
         authority_domain::payment::flow::start(&checkout, false, new, noon()).unwrap()
     };
     shop.commit(vec![opened, attempt()]).await.unwrap();
-    let under_way = async || {
-        ask!(shop.store.read, [shop, checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id))
-            .unwrap()
-            .is_some()
-    };
+    let under_way =
+        async || read!(shop, [checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id)).is_some();
     assert!(under_way().await);
     shop.commit(vec![attempt()]).await.unwrap_err();
-    assert_eq!(database.number("SELECT COUNT(*) FROM payments").await, 1);
+    assert_eq!(database.count("payments").await, 1);
     for ended in ["failed", "cancelled"] {
         let sql = format!("UPDATE payments SET status = '{ended}' WHERE status = 'created'");
         assert_eq!(database.execute(&sql).await, Ok(1));
         assert!(!under_way().await, "{ended}");
         shop.commit(vec![attempt()]).await.unwrap();
     }
-    assert_eq!(database.number("SELECT COUNT(*) FROM payments").await, 3);
+    assert_eq!(database.count("payments").await, 3);
 }
 
-pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_shipment_per_idempotency_key(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let (first, changes) = shop.parcel(&sale.order, &[], None);
     let Some(order) = changes.iter().find_map(|change| match &change.record {
@@ -112,20 +102,19 @@ pub(crate) async fn one_shipment_per_idempotency_key(database: &dyn Database) {
     shop.commit_under(changes, first.id.as_str(), "k-1", [7; 32]).await.unwrap();
     let (second, changes) = shop.parcel(&order, std::slice::from_ref(&first), None);
     shop.commit_under(changes.clone(), second.id.as_str(), "k-1", [7; 32]).await.unwrap_err();
-    assert_eq!(database.number("SELECT COUNT(*) FROM shipments").await, 1);
+    assert_eq!(database.count("shipments").await, 1);
     shop.commit_under(changes, second.id.as_str(), "k-2", [7; 32]).await.unwrap();
     for (key, expected) in [("k-1", Some(&first)), ("k-2", Some(&second)), ("k-3", None)] {
-        let found = ask!(shop.store.read, [shop], |tx| tx.shipment_by_key(&shop.tenant, key));
+        let found = read!(shop, |tx| tx.shipment_by_key(&shop.tenant, key));
         let made = |shipment: &authority_domain::shipment::Shipment| MadeUnderKey {
             record: shipment.clone(),
             fingerprint: Some(vec![7; 32]),
         };
-        assert_eq!(found.unwrap(), expected.map(made), "{key}");
+        assert_eq!(found, expected.map(made), "{key}");
     }
 }
 
-pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_parcel_per_tracking_number(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], Some("T-1"));
     let Some(Record::Order(order)) = changes.last().map(|change| change.record.clone()) else {
@@ -135,7 +124,7 @@ pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
     // The use case did not look at what is there; the schema does.
     let (_, twin) = shop.parcel(&order, &[], Some("T-1"));
     shop.commit(twin).await.unwrap_err();
-    assert_eq!(database.number("SELECT COUNT(*) FROM shipments").await, 1);
+    assert_eq!(database.count("shipments").await, 1);
     let (_, another) = shop.parcel(&order, &[], Some("T-2"));
     shop.commit(another).await.unwrap();
     let elsewhere = shop.sell().await;
@@ -143,21 +132,18 @@ pub(crate) async fn one_parcel_per_tracking_number(database: &dyn Database) {
     shop.commit(changes).await.unwrap();
 }
 
-pub(crate) async fn slugs_and_keys_are_unique(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
+pub(crate) async fn slugs_and_keys_are_unique(shop: Shop, _: &dyn Database) {
     let twin = merchant("acme");
-    let taken = ask!(store.write, |tx| tx.merchant_insert(&twin));
+    let taken = ask!(shop.store.write, |tx| tx.merchant_insert(&twin));
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::MerchantSlug))));
     let key = |hash| api_key(&shop.tenant.merchant_id, hash);
     let (first, twin) = (key(1), key(1));
-    ask!(store.write, |tx| tx.api_key_insert(&first)).unwrap();
-    let taken = ask!(store.write, |tx| tx.api_key_insert(&twin));
+    done!(shop, |tx| tx.api_key_insert(&first));
+    let taken = ask!(shop.store.write, |tx| tx.api_key_insert(&twin));
     assert!(matches!(taken, Err(StoreError::Conflict(Constraint::Other))));
 }
 
-pub(crate) async fn rows_that_break_an_invariant_are_refused(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn rows_that_break_an_invariant_are_refused(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     let (_, changes) = shop.parcel(&sale.order, &[], None);

@@ -18,7 +18,7 @@ use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, alert, ask, at, dice, merchant, noon};
+use super::{Database, Shop, alert, ask, at, dice, done, merchant, noon, read};
 
 async fn due_checkouts(
     store: &Store,
@@ -33,8 +33,7 @@ async fn next_due(store: &Store) -> Option<Timestamp> {
     ask!(store.read_list, |tx| tx.checkouts_next_due()).unwrap()
 }
 
-pub(crate) async fn open_checkouts_are_due_by_their_time(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn open_checkouts_are_due_by_their_time(shop: Shop, _: &dyn Database) {
     assert_eq!(next_due(&shop.store).await, None);
     let shops = [shop.clone(), shop.in_test_mode(), Shop::new(&shop.store, "other").await];
     let mut expected = Vec::new();
@@ -106,8 +105,8 @@ async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> PendingOrder {
     PendingOrder { created_at: now, number }
 }
 
-pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(shop: Shop, _: &dyn Database) {
+    let store = shop.store;
     let limits = async || -> Vec<PendingLimit> { ask!(store.read_list, |tx| tx.pending_limits()).unwrap() };
     assert_eq!(limits().await, []);
     take_in(&shop_with_ttl(&store, "never", None).await, "A", noon()).await;
@@ -123,8 +122,7 @@ pub(crate) async fn merchants_say_how_long_an_order_may_be_pending(database: &dy
     assert_eq!(limits().await, expected);
 }
 
-pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn pending_orders_come_oldest_first(shop: Shop, _: &dyn Database) {
     let expected = [
         take_in(&shop, "B", noon()).await,
         take_in(&shop, "C", noon()).await,
@@ -135,7 +133,7 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
     take_in(&Shop::new(&shop.store, "other").await, "B", noon()).await;
     let confirmed = take_in(&shop, "E", noon()).await;
     let store = &shop.store;
-    let order = ask!(store.read, [shop, confirmed], |tx| tx.order_get(&shop.tenant, &confirmed.number));
+    let order = ask!(shop.store.read, [shop, confirmed], |tx| tx.order_get(&shop.tenant, &confirmed.number));
     shop.commit(order::flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
     shop.sell().await;
 
@@ -154,16 +152,12 @@ pub(crate) async fn pending_orders_come_oldest_first(database: &dyn Database) {
     assert_eq!(seen, expected);
 }
 
-pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
-    let clock = async |shop: &Shop| {
-        ask!(shop.store.read, [shop], |tx| tx.sandbox_clock(&shop.tenant.merchant_id)).unwrap()
-    };
+    let clock = async |shop: &Shop| read!(shop, |tx| tx.sandbox_clock(&shop.tenant.merchant_id));
     let advance = async |shop: &Shop, at: Timestamp, seconds: i64| {
         let advance = ClockAdvance { at, seconds };
-        ask!(shop.store.write, [shop], |tx| tx.sandbox_clock_advance(&shop.tenant.merchant_id, advance))
-            .unwrap();
+        done!(shop, |tx| tx.sandbox_clock_advance(&shop.tenant.merchant_id, advance));
     };
     assert_eq!((clock(&shop).await.total_seconds(), clock(&shop).await.last()), (0, None));
     for (second, by) in [(60, 7), (0, 5), (60, 1)] {
@@ -183,16 +177,13 @@ pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(database: &dy
     assert_eq!((seen.total_seconds(), seen.time_for(at(0), noon())), (ADVANCES_MAX, at(ADVANCES_MAX)));
 }
 
-pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_open_attempt_of_a_checkout_is_found(shop: Shop, _: &dyn Database) {
     let (checkout, opened) = shop.opened();
     let new = super::fixtures::new_payment(&checkout);
     let created = payment::flow::start(&checkout, false, new, noon()).unwrap();
     let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
     shop.commit(vec![opened, created]).await.unwrap();
-    let open = async || {
-        ask!(shop.store.read, [shop, checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id)).unwrap()
-    };
+    let open = async || read!(shop, [checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id));
     assert_eq!(open().await.as_ref(), Some(&*payment));
     let failed = super::fixtures::reported(&payment, PaymentStatus::Failed);
     let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
@@ -201,18 +192,16 @@ pub(crate) async fn the_open_attempt_of_a_checkout_is_found(database: &dyn Datab
     assert_eq!(open().await, None);
 }
 
-pub(crate) async fn an_alert_counts_until_it_is_closed(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_alert_counts_until_it_is_closed(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let raise = async |owner: Option<Tenant>, subject: &str, s: i64| {
         let alert = alert(AlertCode::ReportRefused, subject, s);
-        ask!(store.write, |tx| tx.alert_raise(owner.as_ref(), &alert, at(s))).unwrap();
+        done!(shop, |tx| tx.alert_raise(owner.as_ref(), &alert, at(s)));
     };
-    let open = async |owner: Option<Tenant>| -> Vec<Alert> {
-        ask!(store.read, |tx| tx.alerts_open(owner.as_ref(), 9)).unwrap()
-    };
+    let open =
+        async |owner: Option<Tenant>| -> Vec<Alert> { read!(shop, |tx| tx.alerts_open(owner.as_ref(), 9)) };
     let close = async |owner: Option<Tenant>, id: &AlertId| -> Option<Alert> {
-        ask!(store.write, [id], |tx| tx.alert_close_by_id(owner.as_ref(), &id, at(99))).unwrap()
+        done!(shop, [id], |tx| tx.alert_close_by_id(owner.as_ref(), &id, at(99)))
     };
     let tenant = Some(shop.tenant.clone());
     raise(None, "pay_1", 1).await;

@@ -11,10 +11,12 @@ use authority_store::StoreError;
 use authority_store::tx::{DeliveryOptions, SealedOption};
 
 use super::endpoints::{stored, update};
-use super::{Counter, Database, Shop, ask, at, endpoint};
+use super::{Counter, Database, Shop, ask, at, done, endpoint, read};
 
-pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(
+    shop: Shop,
+    database: &dyn Database,
+) {
     // The stream begins: from then on deliveries are handed off.
     shop.open_checkout().await;
     let profiles = [SignatureProfile::Service, SignatureProfile::StandardWebhooks];
@@ -34,7 +36,7 @@ pub(crate) async fn a_signature_profile_stays_and_goes_with_every_delivery(datab
         }
     }
     let expected: Vec<_> = ids.iter().cloned().zip(profiles).collect();
-    let page = ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 9)).unwrap();
+    let page = read!(shop, |tx| tx.endpoints_page(&shop.tenant, &[], None, 9));
     let listed = page.into_iter().rev().map(|(_, listed)| (listed.id, listed.signature_profile));
     assert_eq!(listed.collect::<Vec<_>>(), expected);
     // Leased from the backlog.
@@ -83,8 +85,7 @@ async fn put_headers(shop: &Shop, id: &EndpointId, sealed: Option<&'static [u8]>
     put_sealed(shop, id, SealedOption::RequestHeaders, sealed).await
 }
 
-pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn options_come_back_and_go_with_every_delivery(shop: Shop, database: &dyn Database) {
     // The stream begins: from then on deliveries are handed off.
     shop.open_checkout().await;
     let made = Endpoint {
@@ -139,15 +140,16 @@ pub(crate) async fn options_come_back_and_go_with_every_delivery(database: &dyn 
     }
     // With the endpoint goes what is sealed of it.
     let version = next.resource_version;
-    ask!(shop.store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, version, at(400))).unwrap();
-    let left =
-        "SELECT COUNT(*) FROM webhook_endpoints WHERE headers_sealed IS NOT NULL OR header_names <> '[]'";
-    assert_eq!(database.number(left).await, 0);
+    done!(shop, [id], |tx| tx.endpoint_delete(&shop.tenant, &id, version, at(400)));
+    let left = "webhook_endpoints WHERE headers_sealed IS NOT NULL OR header_names <> '[]'";
+    assert_eq!(database.count(left).await, 0);
     put_headers(&shop, &id, Some(&[9])).await.unwrap_err();
 }
 
-pub(crate) async fn a_client_certificate_comes_back_and_goes_with_every_delivery(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_client_certificate_comes_back_and_goes_with_every_delivery(
+    shop: Shop,
+    database: &dyn Database,
+) {
     shop.open_checkout().await;
     let shown = |first: char, ms| ClientCertificate {
         fingerprint_sha256: format!("{first:0<64}"),
@@ -181,9 +183,9 @@ pub(crate) async fn a_client_certificate_comes_back_and_goes_with_every_delivery
         assert_eq!(stored(&shop, &id).await, Some(last.clone()), "{n}");
     }
     let version = last.resource_version;
-    ask!(shop.store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, version, at(400))).unwrap();
-    let left = "SELECT COUNT(*) FROM webhook_endpoints WHERE client_certificate_sealed IS NOT NULL \
+    done!(shop, [id], |tx| tx.endpoint_delete(&shop.tenant, &id, version, at(400)));
+    let left = "webhook_endpoints WHERE client_certificate_sealed IS NOT NULL \
         OR client_certificate_sha256 IS NOT NULL OR client_certificate_expires_at IS NOT NULL";
-    assert_eq!(database.number(left).await, 0);
+    assert_eq!(database.count(left).await, 0);
     put_sealed(&shop, &id, option, Some(&[9])).await.unwrap_err();
 }

@@ -6,34 +6,28 @@ use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus};
 use authority_store::StoreError;
 use authority_store::tx::SealedSecret;
 
-use super::{Database, Shop, ask, at, endpoint};
+use super::{Database, Shop, ask, at, done, endpoint, read};
 
-pub(crate) async fn endpoints_come_back_as_they_were(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_come_back_as_they_were(shop: Shop, _: &dyn Database) {
     let mut made = endpoint(true, &["order.*", "payment.failed"]);
     made.description = Some("Grüße".into());
     made.metadata.insert("k".into(), "v".into());
-    let store = &shop.store;
     let secret = SealedSecret { version: 1, sealed: vec![0, 255], expires_at: None };
-    ask!(store.write, [shop, made], |tx| tx.endpoint_insert(&shop.tenant, &made, &secret)).unwrap();
-    let found = ask!(store.read, [shop, made], |tx| tx.endpoint_get(&shop.tenant, &made.id));
-    assert_eq!(found.unwrap(), Some(made.clone()));
+    done!(shop, [made], |tx| tx.endpoint_insert(&shop.tenant, &made, &secret));
+    assert_eq!(stored(&shop, &made.id).await, Some(made));
 }
 
-pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn endpoints_are_listed_newest_first(shop: Shop, database: &dyn Database) {
     let mut ids = Vec::new();
     for _ in 0..4 {
         ids.push(shop.endpoint(&["*"]).await);
         // Another tenant's do not count.
         shop.in_test_mode().endpoint(&["*"]).await;
     }
-    let disabled = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{}'", ids[2]);
-    database.execute(&disabled).await.unwrap();
+    database.set_endpoint(&ids[2], "status = 'disabled'").await;
     let page = async |status: &[EndpointStatus], before, limit| -> Vec<(i64, EndpointId)> {
         let status = status.to_vec();
-        ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &status, before, limit))
-            .unwrap()
+        read!(shop, |tx| tx.endpoints_page(&shop.tenant, &status, before, limit))
             .into_iter()
             .map(|(place, endpoint)| (place, endpoint.id))
             .collect()
@@ -45,19 +39,22 @@ pub(crate) async fn endpoints_are_listed_newest_first(database: &dyn Database) {
     assert_eq!(page(&[EndpointStatus::Enabled], None, 9).await, [place(3), place(1), place(0)]);
     assert_eq!(page(&[EndpointStatus::Disabled], None, 9).await, [place(2)]);
     assert_eq!(page(EndpointStatus::ALL, Some(2), 9).await, [place(0)]);
-    assert_eq!(ask!(shop.store.read, [shop], |tx| tx.endpoint_count(&shop.tenant)).unwrap(), 4);
+    assert_eq!(read!(shop, |tx| tx.endpoint_count(&shop.tenant)), 4);
 }
 
 pub(crate) async fn stored(shop: &Shop, id: &EndpointId) -> Option<Endpoint> {
-    ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap()
+    read!(shop, [id], |tx| tx.endpoint_get(&shop.tenant, &id))
+}
+
+pub(crate) async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
+    stored(shop, id).await.unwrap()
 }
 
 pub(crate) async fn update(shop: &Shop, next: &Endpoint) -> Result<(), StoreError> {
     ask!(shop.store.write, [shop, next], |tx| tx.endpoint_update(&shop.tenant, &next))
 }
 
-pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_endpoint_changes_version_by_version(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let first = stored(&shop, &id).await.unwrap();
     let patch = EndpointPatch {
@@ -89,8 +86,7 @@ pub(crate) async fn an_endpoint_changes_version_by_version(database: &dyn Databa
     assert_eq!(stored(&shop, &id).await, Some(fifth));
 }
 
-pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(shop: Shop, database: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     shop.open_checkout().await;
     let delete = async |shop: &Shop, version: i64| -> Result<(), StoreError> {
@@ -103,25 +99,21 @@ pub(crate) async fn a_deleted_endpoint_is_hidden_and_kept(database: &dyn Databas
     delete(&shop, 2).await.unwrap_err();
     assert_eq!(stored(&shop, &id).await, None);
     update(&shop, &before.disabled(DisabledReason::Operator, at(10)).unwrap()).await.unwrap_err();
-    let store = &shop.store;
-    assert_eq!(ask!(store.read, [shop], |tx| tx.endpoint_count(&shop.tenant)).unwrap(), 1);
-    let page = ask!(store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 9));
+    assert_eq!(read!(shop, |tx| tx.endpoint_count(&shop.tenant)), 1);
+    let page = read!(shop, |tx| tx.endpoints_page(&shop.tenant, &[], None, 9));
     assert_eq!(
-        page.unwrap().into_iter().map(|(place, endpoint)| (place, endpoint.id)).collect::<Vec<_>>(),
+        page.into_iter().map(|(place, endpoint)| (place, endpoint.id)).collect::<Vec<_>>(),
         [(2, other.clone())]
     );
     let told = shop.open_checkout().await.deliveries;
     assert_eq!(told.into_iter().map(|delivery| delivery.endpoint_id).collect::<Vec<_>>(), [other]);
     // The row and its history stay, the secret does not; its place in the list is never given again.
-    let kept = format!(
-        "SELECT COUNT(*) FROM webhook_endpoints WHERE id = '{id}' AND deleted_at = {}",
-        at(9).as_ms()
-    );
-    assert_eq!(database.number(&kept).await, 1);
-    let secrets = format!("SELECT COUNT(*) FROM endpoint_secrets WHERE endpoint_id = '{id}'");
-    assert_eq!(database.number(&secrets).await, 0);
-    let deliveries = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{id}'");
-    assert_eq!(database.number(&deliveries).await, 1);
+    let kept = format!("webhook_endpoints WHERE id = '{id}' AND deleted_at = {}", at(9).as_ms());
+    assert_eq!(database.count(&kept).await, 1);
+    let secrets = format!("endpoint_secrets WHERE endpoint_id = '{id}'");
+    assert_eq!(database.count(&secrets).await, 0);
+    let deliveries = format!("deliveries WHERE endpoint_id = '{id}'");
+    assert_eq!(database.count(&deliveries).await, 1);
     shop.endpoint(&["*"]).await;
     assert_eq!(database.number("SELECT MAX(created_sequence) FROM webhook_endpoints").await, 3);
 }

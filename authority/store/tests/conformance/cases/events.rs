@@ -4,15 +4,13 @@ use authority_domain::EventId;
 use authority_domain::event::NewEvent;
 use authority_domain::event::cause::Cause;
 use authority_domain::list_filter::EventFilter;
-use authority_store::commit::Audience;
 use authority_store::tx::{LOOK_AHEAD, PAGE_BYTES, Page};
 use serde_json::Value;
 use verify_core::EventType;
 
-use super::{Database, Shop, ask, at};
+use super::{Database, Shop, ask, at, done, read};
 
-pub(crate) async fn events_refuse_update_and_delete(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn events_refuse_update_and_delete(shop: Shop, database: &dyn Database) {
     shop.open_checkout().await;
     let before = shop.events().await;
     for sql in [
@@ -28,12 +26,11 @@ pub(crate) async fn events_refuse_update_and_delete(database: &dyn Database) {
     assert_eq!(shop.events().await, before);
 }
 
-pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn pages_narrow_by_type_record_and_time(shop: Shop, _: &dyn Database) {
     // 1 checkout.created, 2 payment.created, 3 checkout.completed, 4 order.created, 5 payment.succeeded,
     // 6 order.confirmed; a minute later 7 checkout.created.
     let sale = shop.sell().await;
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(60)).await.unwrap();
+    shop.open_checkout_at(at(60)).await;
     let none = EventFilter::default;
     let types = |names: &[&str]| names.iter().map(|name| EventType::parse(name).unwrap()).collect();
     let number = sale.order.order_number.to_string();
@@ -57,19 +54,16 @@ pub(crate) async fn pages_narrow_by_type_record_and_time(database: &dyn Database
         ),
     ];
     for (filter, expected) in table {
-        let sequences: Vec<i64> =
-            ask!(shop.store.read, [shop, filter], |tx| tx.events_page(&shop.tenant, &filter, 0, 100))
-                .unwrap()
-                .rows
-                .iter()
-                .map(|(sequence, _)| *sequence)
-                .collect();
+        let sequences: Vec<i64> = read!(shop, [filter], |tx| tx.events_page(&shop.tenant, &filter, 0, 100))
+            .rows
+            .iter()
+            .map(|(sequence, _)| *sequence)
+            .collect();
         assert_eq!(sequences, expected, "{filter:?}");
     }
 }
 
-pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn pages_begin_where_they_are_told(shop: Shop, _: &dyn Database) {
     let mut committed = Vec::new();
     for _ in 0..5 {
         committed.extend(shop.open_checkout().await.events);
@@ -85,8 +79,7 @@ pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
             let event = &committed[usize::try_from(sequence - 1).unwrap()];
             assert_eq!(body, event.body, "the very bytes");
             let id = event.id.clone();
-            let one = ask!(shop.store.read, [shop], |tx| tx.event_body(&shop.tenant, &id));
-            assert_eq!(one.unwrap().as_deref(), Some(body.as_str()));
+            assert_eq!(read!(shop, |tx| tx.event_body(&shop.tenant, &id)).as_deref(), Some(body.as_str()));
             let parsed: Value = serde_json::from_str(&body).unwrap();
             assert_eq!(parsed["id"], event.id.as_str());
         }
@@ -95,16 +88,13 @@ pub(crate) async fn pages_begin_where_they_are_told(database: &dyn Database) {
 
 /// The position of what is kept: for readers whose cursor is older (contract 8.6). Whoever removes events one day has
 /// the right to; here the guard is taken away, which each database writes in its own way.
-pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_is_removed_is_known_to_be_gone(shop: Shop, database: &dyn Database) {
     let range = async || {
-        let range = ask!(shop.store.read, [shop], |tx| tx.stream_range(&shop.tenant)).unwrap();
+        let range = read!(shop, |tx| tx.stream_range(&shop.tenant));
         (range.oldest, range.latest)
     };
     assert_eq!(range().await, (1, 0));
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(3).await;
     assert_eq!(range().await, (1, 3));
     let mut unguarded = false;
     for sql in ["DROP TRIGGER events_no_delete", "DROP TRIGGER events_no_delete ON events"] {
@@ -113,7 +103,7 @@ pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database)
     assert!(unguarded);
     database.execute("DELETE FROM events WHERE sequence <= 2").await.unwrap();
     assert_eq!(range().await, (3, 3));
-    assert_eq!(shop.events().await.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(), [3]);
+    assert_eq!(shop.sequences().await, [3]);
     database.execute("DELETE FROM events").await.unwrap();
     assert_eq!(range().await, (4, 3));
     shop.open_checkout().await;
@@ -121,11 +111,10 @@ pub(crate) async fn what_is_removed_is_known_to_be_gone(database: &dyn Database)
 }
 
 /// A page is read up to the first row that it has no room for, however many rows were asked for.
-pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
+pub(crate) async fn pages_end_at_their_bytes(shop: Shop, _: &dyn Database) {
     const BODY: usize = 200 * 1024;
-    let shop = Shop::open(database).await;
     let store = &shop.store;
-    ask!(store.write, [shop], |tx| async move {
+    done!(shop, |tx| async move {
         let end = tx.stream_advance(&shop.tenant, 40, at(1)).await?.last_sequence;
         let event = |n: i64| NewEvent {
             id: EventId::from_store(format!("evt_large_{n:02}")),
@@ -138,8 +127,7 @@ pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
         };
         let events: Vec<NewEvent> = (1..=40).map(event).collect();
         tx.events_insert(&shop.tenant, &events).await
-    })
-    .unwrap();
+    });
     let on_a_page = PAGE_BYTES / BODY;
     for (limit, read) in [(101, on_a_page + 1), (5, 5)] {
         let none = EventFilter::default();
@@ -153,10 +141,9 @@ pub(crate) async fn pages_end_at_their_bytes(database: &dyn Database) {
 }
 
 /// A page that finds little looks no further than its look-ahead, and the next one goes on there.
-pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(shop: Shop, _: &dyn Database) {
     let last = LOOK_AHEAD + 2;
-    ask!(shop.store.write, [shop], |tx| async move {
+    done!(shop, |tx| async move {
         tx.stream_advance(&shop.tenant, last, at(1)).await?;
         let event = |sequence: i64| NewEvent {
             sequence,
@@ -168,8 +155,7 @@ pub(crate) async fn a_filtered_page_ends_where_its_look_ahead_ends(database: &dy
             cause: Cause::default(),
         };
         tx.events_insert(&shop.tenant, &(1..=last).map(event).collect::<Vec<_>>()).await
-    })
-    .unwrap();
+    });
     let page = async |filter: &EventFilter, after: i64, limit: i64| {
         let Page { rows, looked_to } = ask!(shop.store.read_list, [shop, filter], |tx| {
             tx.events_page(&shop.tenant, &filter, after, limit)

@@ -8,9 +8,8 @@ use authority_store::hand_off::HandedOff;
 use super::hand_off_claims::{settle_and_claim, succeeded};
 use super::{Counter, Database, Shop, at, moment, sequence};
 
-pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
+pub(crate) async fn a_claim_leaves_others_their_slots(big: Shop, _: &dyn Database) {
     let (big, small) = {
-        let big = Shop::open(database).await;
         let small = Shop::new(&big.store, "small").await;
         (big, small)
     };
@@ -43,16 +42,15 @@ pub(crate) async fn a_claim_leaves_others_their_slots(database: &dyn Database) {
 
 /// Older deliveries of endpoints that could not be sent anyway, because the slow places are all in use, do not stand
 /// in the way of what could (contract 18.4-1).
-pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &dyn Database) {
-    let quick = Shop::open(database).await;
+pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(quick: Shop, _: &dyn Database) {
     quick.endpoint(&["*"]).await;
-    quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(0)).await.unwrap();
+    quick.open_checkout_at(at(0)).await;
     for n in 0..12 {
         let slow = Shop::new(&quick.store, &format!("slow-{n}")).await;
         slow.endpoint(&["*"]).await;
         slow.commit_at(vec![slow.opened().1, slow.opened().1], Audience::Subscribers, at(1)).await.unwrap();
     }
-    quick.commit_at(vec![quick.opened().1], Audience::Subscribers, at(5)).await.unwrap();
+    quick.open_checkout_at(at(5)).await;
     let counter = Counter::registered(&quick.store, 4, 9);
     settle_and_claim(&quick, Vec::new(), None, at(2)).await;
     let is_quick = |given: &HandedOff| given.delivery.merchant_id == quick.tenant.merchant_id;
@@ -77,17 +75,14 @@ pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(database: &d
     assert_eq!(counter.given().len(), 4, "places that have become free");
 }
 
-pub(crate) async fn merchants_and_endpoints_take_turns(database: &dyn Database) {
-    let crowd = Shop::open(database).await;
+pub(crate) async fn merchants_and_endpoints_take_turns(crowd: Shop, _: &dyn Database) {
     let (busy, quiet) = (crowd.endpoint(&["*"]).await, crowd.endpoint(&["checkout.expired"]).await);
-    for _ in 0..6 {
-        crowd.open_checkout().await;
-    }
+    crowd.open_checkouts(6).await;
     crowd.commit_at(vec![crowd.opened().1], Audience::Tested(quiet.clone()), at(5)).await.unwrap();
     let late = Shop::new(&crowd.store, "late").await;
     let theirs = late.endpoint(&["*"]).await;
     for _ in 0..2 {
-        late.commit_at(vec![late.opened().1], Audience::Subscribers, at(6)).await.unwrap();
+        late.open_checkout_at(at(6)).await;
     }
     let taken = crowd.lease("a", at(9), 4, 9).await;
     let mut endpoints: Vec<&EndpointId> = taken.iter().map(|delivery| &delivery.endpoint_id).collect();

@@ -1,16 +1,13 @@
 //! Figures over everything: contract 15.11.
 
 use authority_domain::Timestamp;
-use authority_store::commit::Audience;
 use authority_store::tx::{QueueFigures, SettledAs};
 
-use super::{Database, Shop, ask, at, noon, settlement};
+use super::{Database, Shop, at, noon, read, settlement};
 
-pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
-    let queue = async |now| -> QueueFigures { ask!(store.read, |tx| tx.queue_figures(now)).unwrap() };
-    let states = async || -> Vec<(String, i64)> { ask!(store.read, |tx| tx.endpoint_states()).unwrap() };
+pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(shop: Shop, database: &dyn Database) {
+    let queue = async |now| -> QueueFigures { read!(shop, |tx| tx.queue_figures(now)) };
+    let states = async || -> Vec<(String, i64)> { read!(shop, |tx| tx.endpoint_states()) };
     assert_eq!(queue(noon()).await, QueueFigures::default());
     assert_eq!(states().await, []);
     shop.endpoint(&["*"]).await;
@@ -45,28 +42,23 @@ pub(crate) async fn what_waits_and_how_endpoints_fare_is_counted(database: &dyn 
         queue(at(1)).await,
         QueueFigures { pending: all - 1, due: all - 2, leased: 0, oldest_due_at: Some(noon()) }
     );
-    let disable = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{gone}'");
-    database.execute(&disable).await.unwrap();
+    database.set_endpoint(&gone, "status = 'disabled'").await;
     assert_eq!(states().await, [("disabled".to_owned(), 1), ("unknown".to_owned(), 1)]);
 }
 
-pub(crate) async fn what_nobody_sees_to_is_told(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
-    let unattended =
-        async |now| -> Option<Timestamp> { ask!(store.read, |tx| tx.oldest_unattended(now)).unwrap() };
+pub(crate) async fn what_nobody_sees_to_is_told(shop: Shop, database: &dyn Database) {
+    let unattended = async |now| -> Option<Timestamp> { read!(shop, |tx| tx.oldest_unattended(now)) };
     assert_eq!(unattended(at(9)).await, None);
     let slow = shop.endpoint(&["checkout.created"]).await;
     shop.open_checkout().await;
     assert_eq!(unattended(noon().plus_ms(-1)).await, None, "not due");
     assert_eq!(unattended(at(9)).await, Some(noon()));
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(1)).await.unwrap();
+    shop.open_checkout_at(at(1)).await;
     let leased = shop.lease("a", at(2), 1, 1).await;
     assert_eq!(unattended(at(9)).await, None, "something is in flight there");
     assert_eq!(unattended(at(63)).await, Some(noon()), "whoever held it is gone");
     shop.settle(vec![settlement(&leased[0], "a", SettledAs::Succeeded)]).await;
     assert_eq!(unattended(at(9)).await, Some(at(1)));
-    let disable = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{slow}'");
-    database.execute(&disable).await.unwrap();
+    database.set_endpoint(&slow, "status = 'disabled'").await;
     assert_eq!(unattended(at(9)).await, None, "nothing is sent there");
 }

@@ -1,6 +1,8 @@
 //! What a job leases to its own instance, and when that is told: contract 12 T1, 15.9.
+//!
+//! Most cases begin with an event, so that the stream is there before the endpoints are.
 
-use authority_domain::{EndpointId, ErrorCode, EventId, Refusal, Tenant};
+use authority_domain::{EndpointId, ErrorCode, EventId, Refusal};
 use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
@@ -10,20 +12,13 @@ use futures_util::future::BoxFuture;
 
 use super::dispatcher::{FRESH, claimed};
 use super::shop::cause;
-use super::{Counter, Database, Shop, ask, at, hold, moment, noon, sequence, settlement, submit};
-
-/// A shop whose stream has begun, without any endpoint.
-async fn begun(database: &dyn Database) -> Shop {
-    let shop = Shop::open(database).await;
-    shop.open_checkout().await;
-    shop
-}
+use super::{Counter, Database, Shop, ask, at, done, hold, moment, noon, sequence, settlement, submit};
 
 const HELD: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NOT NULL";
 const WAITING: &str = "SELECT COUNT(*) FROM deliveries WHERE lease_token IS NULL";
 
-pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let endpoint = shop.endpoint(&["*"]).await;
     let secret = format!(
         "INSERT INTO endpoint_secrets (shard, endpoint_id, version, sealed, expires_at) \
@@ -36,13 +31,13 @@ pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn
     assert_eq!(given.len(), 1);
     assert_eq!((given[0].token.as_str(), given[0].until), (FRESH, at(60)));
     let row = format!(
-        "SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = '{FRESH}' AND lease_until = {} \
+        "deliveries WHERE id = '{}' AND lease_token = '{FRESH}' AND lease_until = {} \
              AND status = 'pending' AND attempt_count = 0 AND next_attempt_at = {}",
         committed.deliveries[0].id,
         at(60).as_ms(),
         noon().as_ms()
     );
-    assert_eq!(database.number(&row).await, 1);
+    assert_eq!(database.count(&row).await, 1);
     assert!(shop.lease("other", at(60), 9, 9).await.is_empty(), "it is nobody else's");
     // What whoever takes it after its lease reads, word for word.
     let read = shop.lease("later", at(60).plus_ms(1), 9, 9).await;
@@ -51,8 +46,8 @@ pub(crate) async fn what_is_handed_off_is_what_a_claim_would_read(database: &dyn
     assert_eq!(given[0].delivery.cause, cause());
 }
 
-pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn no_more_than_there_is_room_for(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let (cap, held) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     let (probed, failing) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     for (id, sql) in [
@@ -60,8 +55,7 @@ pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
         (&probed, format!("held_until = {}, hold_step = 1", noon().as_ms())),
         (&failing, "health_state = 'failing'".to_owned()),
     ] {
-        let sql = format!("UPDATE webhook_endpoints SET {sql} WHERE id = '{id}'");
-        assert_eq!(database.execute(&sql).await.unwrap(), 1);
+        database.set_endpoint(id, &sql).await;
     }
     let counter = Counter::registered(&shop.store, 99, 2);
     let taken = |given: &[HandedOff]| -> Vec<usize> {
@@ -82,8 +76,8 @@ pub(crate) async fn no_more_than_there_is_room_for(database: &dyn Database) {
 }
 
 /// All instances together obey an endpoint's limit: what others hold counts, to the last one (contract 18.4-8).
-pub(crate) async fn what_other_instances_hold_counts(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn what_other_instances_hold_counts(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let up_to = |sequence: i64| {
         let until = at(60).as_ms();
@@ -106,8 +100,8 @@ pub(crate) async fn what_other_instances_hold_counts(database: &dyn Database) {
     assert_eq!(counter.sequences(), Vec::<i64>::new());
 }
 
-pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn what_waits_goes_first(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let endpoint = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
     let counter = Counter::registered(&shop.store, 99, 9);
@@ -121,24 +115,20 @@ pub(crate) async fn what_waits_goes_first(database: &dyn Database) {
     // A retry that is not due yet is no backlog; one that is due is.
     let retry = |nth: usize| settlement(&taken[nth], "a", SettledAs::Retry { at: at(9), put_off: false });
     assert_eq!(shop.settle(vec![retry(0)]).await, 1);
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(8)).await.unwrap();
+    shop.open_checkout_at(at(8)).await;
     assert_eq!(counter.sequences(), [5]);
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(9)).await.unwrap();
+    shop.open_checkout_at(at(9)).await;
     assert_eq!(counter.sequences(), Vec::<i64>::new());
     // To nobody, and to one that is held back: nobody needs to come.
-    let hold = format!(
-        "UPDATE webhook_endpoints SET held_until = {}, hold_step = 1 WHERE id = '{endpoint}'",
-        at(99).as_ms()
-    );
-    database.execute(&hold).await.unwrap();
+    database.set_endpoint(&endpoint, &format!("held_until = {}, hold_step = 1", at(99).as_ms())).await;
     while counter.slots.wanted().now_or_never().is_some() {}
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(9)).await.unwrap();
+    shop.open_checkout_at(at(9)).await;
     assert_eq!(counter.sequences(), Vec::<i64>::new());
     assert!(counter.slots.wanted().now_or_never().is_none(), "the poll finds it when the hold is over");
 }
 
-pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn an_undone_job_hands_nothing_over(shop: Shop, _: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 1, 1);
     let change = shop.opened().1;
@@ -153,8 +143,8 @@ pub(crate) async fn an_undone_job_hands_nothing_over(database: &dyn Database) {
     assert_eq!(counter.sequences(), [2]);
 }
 
-pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn a_failed_commit_hands_nothing_over(shop: Shop, _: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 1, 1);
     let (open, holding) = hold(&shop.store).await;
@@ -176,9 +166,8 @@ pub(crate) async fn a_failed_commit_hands_nothing_over(database: &dyn Database) 
     assert_eq!(counter.sequences(), [2]);
 }
 
-pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+pub(crate) async fn the_sink_tests_and_replays_are_handed_off(shop: Shop, database: &dyn Database) {
+    let platform = shop.platform();
     let sink = platform.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     let endpoints = |given: Vec<HandedOff>| -> Vec<EndpointId> {
@@ -204,7 +193,7 @@ pub(crate) async fn the_sink_tests_and_replays_are_handed_off(database: &dyn Dat
 
 async fn replay(shop: &Shop, event_id: EventId, endpoint: &EndpointId) {
     let again = [shop.replay_of(&event_id, 1, endpoint, noon())];
-    ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &again, noon())).unwrap();
+    done!(shop, |tx| tx.deliveries_insert(&shop.tenant, &again, noon()));
 }
 
 fn has_dispatch(tx: &mut Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
@@ -212,8 +201,8 @@ fn has_dispatch(tx: &mut Tx) -> BoxFuture<'_, Result<bool, StoreError>> {
     Box::pin(async move { Ok(has) })
 }
 
-pub(crate) async fn without_a_dispatcher_everything_waits(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn without_a_dispatcher_everything_waits(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     let endpoint = shop.endpoint(&["*"]).await;
     let event = shop.open_checkout().await.events[0].id.clone();
     replay(&shop, event, &endpoint).await;
@@ -229,8 +218,11 @@ pub(crate) async fn without_a_dispatcher_everything_waits(database: &dyn Databas
 }
 
 /// A service that stops gives back what it was to send: it has to be told.
-pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(
+    shop: Shop,
+    database: &dyn Database,
+) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let mut counter = Counter::registered(&shop.store, 99, 9);
     let (seller, change) = (shop.clone(), shop.opened().1);
@@ -256,8 +248,8 @@ pub(crate) async fn a_closed_dispatch_handle_is_given_what_was_leased_before(dat
     assert_eq!((database.number(HELD).await, database.number(WAITING).await), (1, 1));
 }
 
-pub(crate) async fn a_writer_that_panics_is_known_by_its_name(database: &dyn Database) {
-    let shop = begun(database).await;
+pub(crate) async fn a_writer_that_panics_is_known_by_its_name(shop: Shop, database: &dyn Database) {
+    shop.open_checkout().await;
     shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;
@@ -268,5 +260,5 @@ pub(crate) async fn a_writer_that_panics_is_known_by_its_name(database: &dyn Dat
     // The commit holds; whoever waits for its answer learns that nobody gives one.
     assert_eq!(committed.code, ErrorCode::ServiceUnavailable);
     assert_eq!(shop.store.supervisor().panicked().await, "writer");
-    assert_eq!(database.number("SELECT COUNT(*) FROM events WHERE sequence = 3").await, 1);
+    assert_eq!(database.count("events WHERE sequence = 3").await, 1);
 }

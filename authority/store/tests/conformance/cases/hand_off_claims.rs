@@ -10,7 +10,7 @@ use authority_store::slots::{AttemptEnd, Want};
 use authority_store::tx::{SettledAs, Settlement};
 use futures_util::FutureExt;
 
-use super::{Counter, Database, Shop, ask, at, moment, noon, sequence, settlement};
+use super::{Counter, Database, Shop, ask, at, done, moment, noon, sequence, settlement};
 
 /// Settles and leases in one job, as the dispatcher does: what is wanted next of these endpoints, or whatever is due.
 pub(crate) async fn settle_and_claim(
@@ -44,13 +44,13 @@ pub(crate) fn succeeded(given: &mut [HandedOff]) -> Vec<Settlement> {
     given.iter().map(|given| settlement(&given.delivery, &given.token, SettledAs::Succeeded)).collect()
 }
 
-pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction(
+    shop: Shop,
+    database: &dyn Database,
+) {
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 2);
-    for _ in 0..10 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(10).await;
     let mut first = counter.given();
     assert_eq!(first.iter().map(sequence).collect::<Vec<_>>(), [1, 2]);
     assert!(counter.slots.wanted().now_or_never().is_none(), "what is under way comes back to it");
@@ -75,7 +75,7 @@ pub(crate) async fn the_room_that_was_made_is_filled_in_the_same_transaction(dat
     let rest = settle_rest(&shop, &counter, &endpoint).await;
     assert_eq!(rest, [9, 10]);
     assert_eq!(counter.slots.want_next(&endpoint, 1), None, "there was room for more, and nothing was left");
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 2);
+    assert_eq!(database.count("attempts").await, 2);
 }
 
 /// What a claim finds for an endpoint that has room for more than there is.
@@ -86,14 +86,9 @@ async fn settle_rest(shop: &Shop, counter: &Counter, endpoint: &EndpointId) -> V
 }
 
 /// An endpoint that is held back gets what somebody asks for now, as its probe, and nothing else (contract 18.4-6).
-pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_is_asked_for_goes_as_the_probe(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
-    let hold = format!(
-        "UPDATE webhook_endpoints SET held_until = {}, hold_step = 1 WHERE id = '{endpoint}'",
-        at(3_600).as_ms()
-    );
-    database.execute(&hold).await.unwrap();
+    database.set_endpoint(&endpoint, &format!("held_until = {}, hold_step = 1", at(3_600).as_ms())).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     let mut ids = Vec::new();
     for _ in 0..3 {
@@ -124,21 +119,17 @@ pub(crate) async fn what_is_asked_for_goes_as_the_probe(database: &dyn Database)
     shop.commit_at(vec![shop.opened().1], Audience::Tested(endpoint.clone()), at(3)).await.unwrap();
     assert_eq!(counter.sequences(), [5], "a test goes before what waits");
     // An endpoint that is not held back takes no probes: what waits there goes in its order.
-    let lift =
-        format!("UPDATE webhook_endpoints SET held_until = NULL, hold_step = 0 WHERE id = '{endpoint}'");
-    database.execute(&lift).await.unwrap();
+    database.set_endpoint(&endpoint, "held_until = NULL, hold_step = 0").await;
     assert!(probe(2).await.is_empty());
 }
 
 /// The queue of the dispatcher is told of what changes an endpoint, after the commit.
-pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_changed_endpoint_is_recalled(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
     shop.open_checkout().await;
     assert_eq!(counter.recalled(), []);
-    let store = &shop.store;
-    let changed: Result<(), StoreError> = ask!(store.write, [shop, id], |tx| async {
+    let changed: Result<(), StoreError> = ask!(shop.store.write, [shop, id], |tx| async {
         let mut found = tx.endpoint_get(&shop.tenant, &id).await?.unwrap();
         found.resource_version += 1;
         found.url = "https://other.example.com/".to_owned();
@@ -146,16 +137,15 @@ pub(crate) async fn a_changed_endpoint_is_recalled(database: &dyn Database) {
     });
     changed.unwrap();
     assert_eq!(counter.recalled(), std::slice::from_ref(&id));
-    assert!(ask!(store.write, [id], |tx| tx.endpoint_disable(&id, DisabledReason::Gone, at(1))).unwrap());
+    assert!(done!(shop, [id], |tx| tx.endpoint_disable(&id, DisabledReason::Gone, at(1))));
     assert_eq!(counter.recalled(), std::slice::from_ref(&id));
-    ask!(store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, 3, at(2))).unwrap();
+    done!(shop, [id], |tx| tx.endpoint_delete(&shop.tenant, &id, 3, at(2)));
     assert_eq!(counter.recalled(), [id]);
 }
 
 /// The lease ran out, another took the delivery, and the first holder comes back: nothing of it counts, and no room is
 /// made by it.
-pub(crate) async fn an_outcome_counts_only_for_the_holder(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_outcome_counts_only_for_the_holder(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 1);
     shop.open_checkout().await;
@@ -166,21 +156,18 @@ pub(crate) async fn an_outcome_counts_only_for_the_holder(database: &dyn Databas
     let wants = BTreeMap::from([(endpoint.clone(), counter.slots.want(&endpoint))]);
     settle_and_claim(&shop, succeeded(&mut mine), Some(wants), at(61)).await;
     assert!(counter.given().is_empty(), "the other one still has it under way");
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 0);
+    assert_eq!(database.count("attempts").await, 0);
     assert_eq!(shop.settle(vec![settlement(&other[0], "other", SettledAs::Succeeded)]).await, 1);
 }
 
-pub(crate) async fn what_was_not_begun_is_given_back(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_was_not_begun_is_given_back(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let counter = Counter::registered(&shop.store, 99, 9);
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(3).await;
     let given = counter.given();
     let release = async |token: &str, nth: usize| -> u64 {
         let ids = vec![given[nth].delivery.id.clone()];
-        ask!(shop.store.write, [token], |tx| tx.delivery_lease_release(&token, &ids)).unwrap()
+        done!(shop, [token], |tx| tx.delivery_lease_release(&token, &ids))
     };
     assert_eq!(release("another", 0).await, 0, "only its holder gives it back");
     assert_eq!(release(&given[0].token, 0).await, 1);
@@ -188,8 +175,7 @@ pub(crate) async fn what_was_not_begun_is_given_back(database: &dyn Database) {
     assert_eq!((again.len(), again[0].attempt_count), (1, 0));
     assert_eq!(again[0].id, given[0].delivery.id);
     // Of an endpoint that was disabled meanwhile it is cancelled with the others.
-    let disable = format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{endpoint}'");
-    database.execute(&disable).await.unwrap();
+    database.set_endpoint(&endpoint, "status = 'disabled'").await;
     assert_eq!(release(&given[1].token, 1).await, 1);
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'cancelled'").await, 1);
+    assert_eq!(database.count("deliveries WHERE status = 'cancelled'").await, 1);
 }

@@ -7,22 +7,19 @@ use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::{AlertCode, EndpointId, Timestamp};
 use authority_store::tx::SettledAs;
 
-use super::{Database, Shop, alert, ask, at, noon, settlement};
+use super::{Database, Shop, alert, at, done, noon, read, settlement};
 
 async fn figures(shop: &Shop, now: Timestamp, since: Timestamp) -> BTreeMap<EndpointId, EndpointFigures> {
-    ask!(shop.store.read, [shop], |tx| tx.endpoint_figures(&shop.tenant, now, since, 2)).unwrap()
+    read!(shop, |tx| tx.endpoint_figures(&shop.tenant, now, since, 2))
 }
 
-pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(shop: Shop, _: &dyn Database) {
     let (id, idle) = (shop.endpoint(&["checkout.*"]).await, shop.endpoint(&["refund.*"]).await);
     // Another tenant's do not count.
     let stranger = Shop::new(&shop.store, "other").await;
     stranger.endpoint(&["*"]).await;
     stranger.open_checkout().await;
-    for _ in 0..5 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(5).await;
     let waiting = EndpointFigures {
         pending: 5,
         due: 5,
@@ -75,30 +72,29 @@ pub(crate) async fn what_waits_and_what_was_tried_is_counted_per_endpoint(databa
     };
     assert_eq!(later[&id], expected);
     // They are put away when they are old enough.
-    let purge = async |s: i64| -> u64 { ask!(shop.store.write, |tx| tx.figures_purge(at(s), 99)).unwrap() };
+    let purge = async |s: i64| -> u64 { done!(shop, |tx| tx.figures_purge(at(s), 99)) };
     let purged = (purge(0).await, purge(1).await, purge(1).await);
     // The endpoint's, that of all endpoints, and the events of the two merchants, which may be in one shard.
     assert!(matches!(purged, (0, 3 | 4, 0)), "{purged:?}");
     // A deleted endpoint has no figures.
-    ask!(shop.store.write, [shop, id], |tx| tx.endpoint_delete(&shop.tenant, &id, 1, at(400))).unwrap();
+    done!(shop, [id], |tx| tx.endpoint_delete(&shop.tenant, &id, 1, at(400)));
     assert_eq!(figures(&shop, at(400), at(0)).await, BTreeMap::from([(idle, EndpointFigures::default())]));
 }
 
 async fn raise(shop: &Shop, code: AlertCode, subject: &EndpointId, s: i64) {
     let alert = alert(code, subject.as_str(), s);
-    ask!(shop.store.write, [shop], |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(s))).unwrap();
+    done!(shop, |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(s)));
 }
 
 async fn open(shop: &Shop) -> Vec<Alert> {
-    ask!(shop.store.read, [shop], |tx| tx.alerts_open(Some(&shop.tenant), 99)).unwrap()
+    read!(shop, |tx| tx.alerts_open(Some(&shop.tenant), 99))
 }
 
 async fn open_codes(shop: &Shop) -> Vec<AlertCode> {
     open(shop).await.into_iter().map(|alert| alert.code).collect()
 }
 
-pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn alerts_open_count_and_close(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     raise(&shop, AlertCode::EndpointFailing, &id, 1).await;
     raise(&shop, AlertCode::BlockedAddress, &other, 2).await;
@@ -122,7 +118,7 @@ pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
     }
     let close = async |subjects: &[&EndpointId], codes: &'static [AlertCode]| {
         let subjects: Vec<EndpointId> = subjects.iter().map(|id| (*id).clone()).collect();
-        ask!(shop.store.write, |tx| tx.alerts_close_about(&subjects, codes, at(9))).unwrap();
+        done!(shop, |tx| tx.alerts_close_about(&subjects, codes, at(9)));
     };
     // No endpoint or no code is nothing, not everything.
     close(&[], AlertCode::ALL).await;
@@ -137,16 +133,14 @@ pub(crate) async fn alerts_open_count_and_close(database: &dyn Database) {
     assert_eq!((again.count, again.first_seen_at), (1, at(10)));
     assert_ne!(again.id, alerts[0].id);
     // What was not seen for a while closes, of the code that is asked for.
-    let store = &shop.store;
     let quiet = async |since: i64| -> u64 {
-        ask!(store.write, |tx| tx.alerts_close_quiet(AlertCode::EndpointFailing, at(since), at(99))).unwrap()
+        done!(shop, |tx| tx.alerts_close_quiet(AlertCode::EndpointFailing, at(since), at(99)))
     };
     assert_eq!((quiet(10).await, quiet(11).await, quiet(11).await), (0, 1, 0));
     assert_eq!(open_codes(&shop).await, [AlertCode::BlockedAddress]);
 }
 
-pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let (first, second) = (shop.open_checkout().await, shop.open_checkout().await);
     let taken = shop.lease("a", noon(), 9, 9).await;
@@ -154,11 +148,11 @@ pub(crate) async fn failed_deliveries_are_over_when_every_event_has_arrived(data
     shop.settle(vec![given_up(0), given_up(1)]).await;
     raise(&shop, AlertCode::DeliveriesFailed, &id, 61).await;
     let close = async |since: i64| {
-        ask!(shop.store.write, [id], |tx| tx.alert_close_delivered(&id, at(since), at(100))).unwrap();
+        done!(shop, [id], |tx| tx.alert_close_delivered(&id, at(since), at(100)));
     };
     let arrive = async |event: &authority_domain::event::NewEvent, token: &'static str| {
         let again = shop.replay_of(&event.id, event.sequence, &id, at(70));
-        ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &[again], at(70))).unwrap();
+        done!(shop, |tx| tx.deliveries_insert(&shop.tenant, &[again], at(70)));
         let leased = shop.lease(token, at(70), 9, 9).await;
         assert_eq!(shop.settle(vec![settlement(&leased[0], token, SettledAs::Succeeded)]).await, 1);
     };

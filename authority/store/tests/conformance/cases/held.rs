@@ -12,8 +12,11 @@ use super::{Database, ask, merchant};
 
 pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
+/// The gate that a held writer waits for, and the job that waits.
+pub(crate) type Held = (oneshot::Sender<()>, Pending<Result<(), StoreError>>);
+
 /// Holds the writer inside a job until the gate opens, so that what is submitted meanwhile waits together.
-pub(crate) async fn hold(store: &Store) -> (oneshot::Sender<()>, Pending<Result<(), StoreError>>) {
+pub(crate) async fn hold(store: &Store) -> Held {
     let (open, gate) = oneshot::channel::<()>();
     let (entered, inside) = oneshot::channel::<()>();
     let store = store.clone();
@@ -26,6 +29,12 @@ pub(crate) async fn hold(store: &Store) -> (oneshot::Sender<()>, Pending<Result<
     });
     inside.await.unwrap();
     (open, holding)
+}
+
+/// Lets the writer go on, and waits for the end of the job that held it.
+pub(crate) async fn release((open, holding): Held) {
+    open.send(()).unwrap();
+    holding.await.unwrap();
 }
 
 /// Runs `work` until it waits, which for a writing job is when it stands in the queue. For a writer that is held: any
@@ -55,7 +64,7 @@ pub(crate) fn make(
 pub(crate) async fn slugs(database: &dyn Database, among: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for slug in among {
-        if database.number(&format!("SELECT COUNT(*) FROM merchants WHERE slug = '{slug}'")).await == 1 {
+        if database.count(&format!("merchants WHERE slug = '{slug}'")).await == 1 {
             found.push((*slug).to_owned());
         }
     }

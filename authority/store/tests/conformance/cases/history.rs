@@ -7,7 +7,7 @@ use authority_store::tx::{EventHead, SettledAs, Trigger};
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, ask, at, dice, noon, settlement};
+use super::{Database, Shop, ask, at, dice, done, noon, read, settlement};
 
 async fn page(
     shop: &Shop,
@@ -15,11 +15,7 @@ async fn page(
     filter: DeliveryFilter,
     before: Option<i64>,
 ) -> Vec<(i64, Delivery)> {
-    ask!(shop.store.read, [shop, endpoint], |tx| {
-        tx.deliveries_page(&shop.tenant, &endpoint, &filter, before, 4)
-    })
-    .unwrap()
-    .rows
+    read!(shop, [endpoint], |tx| { tx.deliveries_page(&shop.tenant, &endpoint, &filter, before, 4) }).rows
 }
 
 async fn places(shop: &Shop, endpoint: &EndpointId, filter: DeliveryFilter) -> Vec<i64> {
@@ -30,12 +26,11 @@ async fn places(shop: &Shop, endpoint: &EndpointId, filter: DeliveryFilter) -> V
 async fn replay(shop: &Shop, event: &Delivery, sequence: i64) -> DeliveryId {
     let new = shop.replay_of(&event.event_id, sequence, &event.endpoint_id, at(500));
     let id = new.id.clone();
-    ask!(shop.store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &[new], at(500))).unwrap();
+    done!(shop, |tx| tx.deliveries_insert(&shop.tenant, &[new], at(500)));
     id
 }
 
-pub(crate) async fn an_endpoints_deliveries_come_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_endpoints_deliveries_come_newest_first(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     // Six events in two commits: the places of one statement go on one by one.
     shop.sell().await;
@@ -92,8 +87,7 @@ pub(crate) async fn an_endpoints_deliveries_come_newest_first(database: &dyn Dat
     assert_eq!(places(&shop, &id, later).await, [7]);
 }
 
-pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_delivery_tells_what_became_of_it(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
     let made = page(&shop, &id, DeliveryFilter::default(), None).await.remove(0).1;
@@ -108,9 +102,8 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
     shop.settle(vec![settlement(&first[0], "a", SettledAs::Retry { at: at(300), put_off: false })]).await;
     let second = shop.lease("b", at(300), 9, 9).await;
     shop.settle(vec![settlement(&second[0], "b", SettledAs::Succeeded)]).await;
-    let get = async || -> Delivery {
-        ask!(shop.store.read, [shop, made], |tx| tx.delivery_get(&shop.tenant, &made.id)).unwrap().unwrap()
-    };
+    let get =
+        async || -> Delivery { read!(shop, [made], |tx| tx.delivery_get(&shop.tenant, &made.id)).unwrap() };
     let mut after = expected.clone();
     for (member, value) in [
         ("status", json!("succeeded")),
@@ -124,8 +117,7 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
         after[member] = value;
     }
     assert_eq!(serde_json::to_value(get().await).unwrap(), after);
-    let store = &shop.store;
-    let attempts = ask!(store.read, [shop, made], |tx| tx.delivery_attempts(&shop.tenant, &made.id));
+    let attempts = ask!(shop.store.read, [shop, made], |tx| tx.delivery_attempts(&shop.tenant, &made.id));
     let attempts = serde_json::to_value(attempts.unwrap()).unwrap();
     assert_eq!(attempts.as_array().unwrap().len(), 2);
     let expected = json!({
@@ -140,7 +132,7 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
     shop.open_checkout().await;
     let cancel = async |limit: i64| -> u64 {
         let reason = FailureReason::EndpointDeleted;
-        ask!(store.write, [id], |tx| tx.deliveries_cancel(&id, reason, at(400), limit)).unwrap()
+        done!(shop, [id], |tx| tx.deliveries_cancel(&id, reason, at(400), limit))
     };
     assert_eq!((cancel(1).await, cancel(9).await, cancel(9).await), (1, 1, 0));
     let rows = page(&shop, &id, DeliveryFilter::default(), None).await;
@@ -150,13 +142,11 @@ pub(crate) async fn a_delivery_tells_what_became_of_it(database: &dyn Database) 
     assert_eq!(told, [cancelled, cancelled, ("succeeded", None, at(61))]);
 }
 
-pub(crate) async fn an_events_head_is_enough_for_a_replay(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_events_head_is_enough_for_a_replay(shop: Shop, _: &dyn Database) {
     let committed = shop.open_checkout().await;
     let event = &committed.events[0];
-    let head = async |id: EventId| -> Option<EventHead> {
-        ask!(shop.store.read, [shop], |tx| tx.event_head(&shop.tenant, &id)).unwrap()
-    };
+    let head =
+        async |id: EventId| -> Option<EventHead> { read!(shop, |tx| tx.event_head(&shop.tenant, &id)) };
     let expected = EventHead {
         event_type: "checkout.created".into(),
         sequence: 1,

@@ -5,11 +5,11 @@ use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Key
 use authority_store::tx::{KeyScope, OperatorKeyRecord, SealedOption};
 use authority_store::{Inspection, StoreError};
 
+use super::endpoints::endpoint_of;
 use super::fixtures::kept_answer;
-use super::{Database, Shop, ask, at, dice, noon, operator_key};
+use super::{Database, Shop, ask, at, dice, done, noon, operator_key, read};
 
-pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_snapshot_is_one_moment(shop: Shop, database: &dyn Database) {
     shop.open_checkout().await;
     let mut inspection = Inspection::open(&database.url()).await.unwrap();
     assert_eq!(inspection.schema_found, inspection.schema_known);
@@ -26,23 +26,20 @@ pub(crate) async fn a_snapshot_is_one_moment(database: &dyn Database) {
     inspection.close().await;
 }
 
-pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
-    assert!(ask!(store.read, |tx| tx.schema_fits()).unwrap());
+pub(crate) async fn a_schema_that_a_newer_program_made_is_noticed(shop: Shop, database: &dyn Database) {
+    assert!(read!(shop, |tx| tx.schema_fits()));
     let newest = "(SELECT MAX(version) FROM _sqlx_migrations)";
     let later = format!(
         "UPDATE _sqlx_migrations SET version = version + 1, description = 'changed' WHERE version = {newest}"
     );
     database.execute(&later).await.unwrap();
-    assert!(!ask!(store.read, |tx| tx.schema_fits()).unwrap());
+    assert!(!read!(shop, |tx| tx.schema_fits()));
     let inspection = Inspection::open(&database.url()).await.unwrap();
     assert_eq!(inspection.schema_found, inspection.schema_known + 1);
     inspection.close().await;
 }
 
-pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_say_since_when(shop: Shop, database: &dyn Database) {
     let since = async || {
         let mut inspection = Inspection::open(&database.url()).await.unwrap();
         let found = ask!(inspection.snapshot, [shop], |tx| tx.inspect_subscriptions(&shop.tenant));
@@ -56,42 +53,37 @@ pub(crate) async fn subscriptions_say_since_when(database: &dyn Database) {
     shop.sell().await;
     shop.endpoint(&["*"]).await;
     assert_eq!(since().await, [(0, true), (6, true)]);
-    let store = &shop.store;
     let change = async |change: fn(&mut Endpoint)| {
-        let mut endpoint =
-            ask!(store.read, [shop, first], |tx| tx.endpoint_get(&shop.tenant, &first)).unwrap().unwrap();
+        let mut endpoint = endpoint_of(&shop, &first).await;
         endpoint.resource_version += 1;
         change(&mut endpoint);
-        ask!(store.write, [shop], |tx| tx.endpoint_update(&shop.tenant, &endpoint)).unwrap();
+        done!(shop, |tx| tx.endpoint_update(&shop.tenant, &endpoint));
     };
     change(|endpoint| endpoint.health.consecutive_failures = 3).await;
     assert_eq!(since().await, [(0, true), (6, true)], "nothing of the subscription changed");
     shop.open_checkout().await;
-    let disabled = ask!(store.write, [first], |tx| tx.endpoint_disable(&first, DisabledReason::Gone, noon()));
-    assert!(disabled.unwrap());
+    assert!(done!(shop, [first], |tx| tx.endpoint_disable(&first, DisabledReason::Gone, noon())));
     assert_eq!(since().await, [(6, true), (7, false)]);
     shop.open_checkout().await;
     change(|endpoint| endpoint.enabled_events = vec!["order.*".to_owned()]).await;
     assert_eq!(since().await, [(6, true), (8, false)]);
     change(|endpoint| (endpoint.status, endpoint.disabled_reason) = (EndpointStatus::Enabled, None)).await;
     shop.open_checkout().await;
-    ask!(store.write, [shop, first], |tx| tx.endpoint_delete(&shop.tenant, &first, 5, noon())).unwrap();
+    done!(shop, [first], |tx| tx.endpoint_delete(&shop.tenant, &first, 5, noon()));
     assert_eq!(since().await, [(6, true), (9, false)]);
 }
 
-pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
+pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(shop: Shop, _: &dyn Database) {
     let ids = [shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await];
     let first = ids[0].clone().min(ids[1].clone());
-    let page = ask!(store.read, |tx| tx.sealed_secrets(None, 1)).unwrap();
+    let page = read!(shop, |tx| tx.sealed_secrets(None, 1));
     let place = (page[0].0.clone(), page[0].1.version);
     assert_eq!(place, (first, 1));
-    assert_eq!(ask!(store.read, [place], |tx| tx.sealed_secrets(Some(&place), 9)).unwrap().len(), 1);
+    assert_eq!(read!(shop, [place], |tx| tx.sealed_secrets(Some(&place), 9)).len(), 1);
     let bare = shop.endpoint(&["*"]).await;
     assert!(!ids.contains(&bare));
     for (old, replaced) in [(vec![9], false), (vec![1, 2, 3], true), (vec![1, 2, 3], false)] {
-        let done = ask!(store.write, [place], |tx| tx.sealed_secret_replace(&place, &old, &[4]));
+        let done = ask!(shop.store.write, [place], |tx| tx.sealed_secret_replace(&place, &old, &[4]));
         assert_eq!(done.unwrap(), replaced);
     }
 
@@ -107,52 +99,47 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(database: &dy
     ];
     for (key, answer) in answers {
         let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), key, answer);
-        ask!(store.write, |tx| tx.idempotency_insert(&record)).unwrap();
+        done!(shop, |tx| tx.idempotency_insert(&record));
     }
-    let (place, answer) = ask!(store.read, |tx| tx.sealed_answers(None, 1)).unwrap().remove(0);
+    let (place, answer) = read!(shop, |tx| tx.sealed_answers(None, 1)).remove(0);
     assert_eq!((place.2.as_str(), answer.as_str()), ("a", answers[0].1));
-    let rest = ask!(store.read, [place], |tx| tx.sealed_answers(Some(&place), 9));
-    assert_eq!(rest.unwrap().iter().map(|(place, _)| place.2.as_str()).collect::<Vec<_>>(), ["c"]);
+    let rest = read!(shop, [place], |tx| tx.sealed_answers(Some(&place), 9));
+    assert_eq!(rest.iter().map(|(place, _)| place.2.as_str()).collect::<Vec<_>>(), ["c"]);
     for (old, replaced) in [(answers[1].1, false), (answers[0].1, true), (answers[0].1, false)] {
-        let done = ask!(store.write, [place], |tx| tx.sealed_answer_replace(&place, old, "{}"));
-        assert_eq!(done.unwrap(), replaced);
+        assert_eq!(done!(shop, [place], |tx| tx.sealed_answer_replace(&place, old, "{}")), replaced);
     }
 }
 
-pub(crate) async fn operator_keys_end_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
+pub(crate) async fn operator_keys_end_once(shop: Shop, _: &dyn Database) {
     let ids: Vec<KeyId> = [1_u8, 2].map(|n| KeyId::generate(at(n.into()), &mut dice())).into();
     for (n, id) in ids.iter().enumerate() {
         let record = OperatorKeyRecord { id: id.clone(), ..operator_key(u8::try_from(n).unwrap()) };
-        ask!(store.write, |tx| tx.operator_key_insert(&record)).unwrap();
+        done!(shop, |tx| tx.operator_key_insert(&record));
     }
     for revoked in [true, false] {
-        assert_eq!(ask!(store.write, [ids], |tx| tx.operator_key_revoke(&ids[0], at(5))).unwrap(), revoked);
+        assert_eq!(done!(shop, [ids], |tx| tx.operator_key_revoke(&ids[0], at(5))), revoked);
     }
-    let found = ask!(store.read, |tx| tx.operator_keys()).unwrap();
+    let found = read!(shop, |tx| tx.operator_keys());
     let keys: Vec<_> = found.into_iter().map(|key| (key.id, key.revoked_at)).collect();
     assert_eq!(keys, [(ids[1].clone(), None), (ids[0].clone(), Some(at(5)))], "newest first");
 }
 
 /// Both endpoints have this option, and nothing else has it.
 async fn an_option_is_listed_and_replaced(shop: &Shop, ids: &[EndpointId; 2], option: SealedOption) {
-    let store = &shop.store;
     for (n, id) in ids.iter().enumerate() {
         let sealed = [u8::try_from(n).unwrap()];
-        ask!(store.write, [shop, id], |tx| tx.endpoint_sealed_put(&shop.tenant, &id, option, Some(&sealed)))
-            .unwrap();
+        done!(shop, [id], |tx| tx.endpoint_sealed_put(&shop.tenant, &id, option, Some(&sealed)));
     }
-    let page = ask!(store.read, |tx| tx.sealed_options(option, None, 1)).unwrap();
+    let page = read!(shop, |tx| tx.sealed_options(option, None, 1));
     assert_eq!(page.len(), 1);
     let (first, old) = page[0].clone();
-    let rest = ask!(store.read, [first], |tx| tx.sealed_options(option, Some(&first), 9)).unwrap();
+    let rest = read!(shop, [first], |tx| tx.sealed_options(option, Some(&first), 9));
     assert_eq!(rest.len(), 1, "an endpoint without the option is left out");
     assert!(first < rest[0].0 && ids.contains(&first) && ids.contains(&rest[0].0));
     for (was, replaced) in [(vec![9], false), (old.clone(), true), (old, false)] {
-        let done = ask!(store.write, [first], |tx| tx.sealed_option_replace(option, &first, &was, &[4, 5]));
-        assert_eq!(done.unwrap(), replaced);
+        let done = done!(shop, [first], |tx| tx.sealed_option_replace(option, &first, &was, &[4, 5]));
+        assert_eq!(done, replaced);
     }
-    let page = ask!(store.read, |tx| tx.sealed_options(option, None, 9));
-    assert_eq!(page.unwrap(), [(first, vec![4, 5]), rest[0].clone()]);
+    let page = read!(shop, |tx| tx.sealed_options(option, None, 9));
+    assert_eq!(page, [(first, vec![4, 5]), rest[0].clone()]);
 }

@@ -8,19 +8,18 @@ use authority_store::tx::{KeyScope, SequenceRange};
 
 use super::fixtures::kept_answer;
 use super::shop::Sale;
-use super::{Database, Shop, ask, noon};
+use super::{Database, Shop, ask, done, noon, read};
 
 /// Everything a tenant can have, and who may not see it.
-async fn stocked(database: &dyn Database) -> (Shop, Sale, [Shop; 2]) {
-    let shop = Shop::open(database).await;
+async fn stocked(shop: &Shop) -> (Sale, [Shop; 2]) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
-    (shop, sale, strangers)
+    (sale, strangers)
 }
 
-pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
-    let (shop, sale, strangers) = stocked(database).await;
+pub(crate) async fn nobody_reads_anothers_records(shop: Shop, _: &dyn Database) {
+    let (sale, strangers) = stocked(&shop).await;
     let (open_checkout, opened) = shop.opened();
     let created = authority_domain::payment::flow::start(
         &open_checkout,
@@ -33,7 +32,7 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
     let committed = shop.commit_under(changes, shipment.id.as_str(), "k-1", [7; 32]).await.unwrap();
     let (events, deliveries) = (committed.events, committed.deliveries);
     let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), "k-1", "{}");
-    ask!(shop.store.write, |tx| tx.idempotency_insert(&record)).unwrap();
+    done!(shop, |tx| tx.idempotency_insert(&record));
 
     let [other, test] = strangers;
     for (reader, sees) in [(&shop, true), (&other, false), (&test, false)] {
@@ -84,19 +83,19 @@ pub(crate) async fn nobody_reads_anothers_records(database: &dyn Database) {
             assert_eq!(seen, sees, "{read} as {:?}", reader.tenant);
         }
     }
-    let operator = ask!(shop.store.read, |tx| tx.idempotency_get(&KeyScope::Operator, "k-1", noon()));
-    assert!(operator.unwrap().is_none(), "the operator's keys are another room");
+    let operator = read!(shop, |tx| tx.idempotency_get(&KeyScope::Operator, "k-1", noon()));
+    assert!(operator.is_none(), "the operator's keys are another room");
 }
 
 async fn database_endpoint(shop: &Shop) -> authority_domain::id::EndpointId {
-    ask!(shop.store.read, [shop], |tx| tx.endpoints_page(&shop.tenant, &[], None, 1)).unwrap().remove(0).1.id
+    read!(shop, |tx| tx.endpoints_page(&shop.tenant, &[], None, 1)).remove(0).1.id
 }
 
 /// Sequence numbers that nothing else has.
 const UNUSED_SEQUENCES: SequenceRange = SequenceRange { first: 900, last: 900 };
 
-pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
-    let (shop, sale, [other, test]) = stocked(database).await;
+pub(crate) async fn nobody_writes_anothers_records(shop: Shop, database: &dyn Database) {
+    let (sale, [other, test]) = stocked(&shop).await;
     let (shipment, changes) = shop.parcel(&sale.order, &[], None);
     shop.commit(changes).await.unwrap();
     let sums = "SELECT CAST((SELECT SUM(resource_version) FROM payments) \
@@ -123,8 +122,7 @@ pub(crate) async fn nobody_writes_anothers_records(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn numbers_are_each_tenants_own(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn numbers_are_each_tenants_own(shop: Shop, database: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let next = async |shop: &Shop| -> String {
         let number = ask!(shop.store.write, [shop], |tx| tx.order_number_reserve(&shop.tenant, "ORD-"));
@@ -141,6 +139,6 @@ pub(crate) async fn numbers_are_each_tenants_own(database: &dyn Database) {
     let (again, test) = (other.sell().await, shop.in_test_mode().sell().await);
     assert_eq!(again.order.order_number.as_str(), "ORD-100003");
     assert_eq!(test.order.order_number.as_str(), "ORD-100002");
-    let named = "SELECT COUNT(*) FROM orders WHERE order_number = 'ORD-100002'";
-    assert_eq!(database.number(named).await, 2);
+    let named = "orders WHERE order_number = 'ORD-100002'";
+    assert_eq!(database.count(named).await, 2);
 }

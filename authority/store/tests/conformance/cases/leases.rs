@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use authority_domain::Timestamp;
-use authority_store::commit::Audience;
 use authority_store::tx::SettledAs;
 
 use super::shop::cause;
-use super::{Database, Shop, ask, at, noon, settlement};
+use super::{Database, Shop, at, done, noon, settlement};
 
 /// Commits one event at `now`; every subscribed endpoint gets a delivery that is due then.
 async fn event(shop: &Shop, now: Timestamp) {
-    shop.commit_at(vec![shop.opened().1], Audience::Subscribers, now).await.unwrap();
+    shop.open_checkout_at(now).await;
 }
 
 /// The sequences of the events that were leased, in the order they came.
@@ -21,8 +20,7 @@ async fn leased(shop: &Shop, token: &str, now: Timestamp, limit: i64, per_endpoi
     deliveries.iter().map(|delivery| sequence(&delivery.body).unwrap()).collect()
 }
 
-pub(crate) async fn the_cap_of_an_endpoint_counts_what_is_in_flight(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_cap_of_an_endpoint_counts_what_is_in_flight(shop: Shop, _: &dyn Database) {
     shop.endpoint(&["*"]).await;
     for _ in 0..7 {
         event(&shop, noon()).await;
@@ -44,8 +42,7 @@ pub(crate) async fn the_cap_of_an_endpoint_counts_what_is_in_flight(database: &d
 
 /// A job takes the time before it waits for its turn: deliveries that became due earlier may be committed after
 /// others were leased. They must not push what is in flight out of the count.
-pub(crate) async fn the_cap_holds_when_older_deliveries_come_later(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_cap_holds_when_older_deliveries_come_later(shop: Shop, _: &dyn Database) {
     shop.endpoint(&["*"]).await;
     for _ in 0..3 {
         event(&shop, at(1)).await;
@@ -58,14 +55,12 @@ pub(crate) async fn the_cap_holds_when_older_deliveries_come_later(database: &dy
     assert_eq!(leased(&shop, "c", at(2), 9, 4).await, [4]);
 }
 
-pub(crate) async fn a_disabled_endpoint_is_left_out(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_disabled_endpoint_is_left_out(shop: Shop, database: &dyn Database) {
     let disabled = shop.endpoint(&["*"]).await;
     let enabled = shop.endpoint(&["*"]).await;
     event(&shop, noon()).await;
     let switch = async |status: &str| {
-        let sql = format!("UPDATE webhook_endpoints SET status = '{status}' WHERE id = '{disabled}'");
-        database.execute(&sql).await.unwrap();
+        database.set_endpoint(&disabled, &format!("status = '{status}'")).await;
     };
     switch("disabled").await;
     let taken = shop.lease("a", noon(), 9, 9).await;
@@ -74,8 +69,7 @@ pub(crate) async fn a_disabled_endpoint_is_left_out(database: &dyn Database) {
     assert_eq!(shop.lease("b", noon(), 9, 9).await.len(), 1);
 }
 
-pub(crate) async fn deliveries_go_by_time_then_sequence(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn deliveries_go_by_time_then_sequence(shop: Shop, _: &dyn Database) {
     shop.endpoint(&["*"]).await;
     for due in [at(5), at(3), at(9), at(3), at(700)] {
         event(&shop, due).await;
@@ -99,8 +93,7 @@ pub(crate) async fn deliveries_go_by_time_then_sequence(database: &dyn Database)
 }
 
 /// What is left of an endpoint's cap goes to its oldest deliveries by time, not to those of the lowest sequence.
-pub(crate) async fn the_rest_of_a_cap_goes_by_time(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_rest_of_a_cap_goes_by_time(shop: Shop, _: &dyn Database) {
     shop.endpoint(&["*"]).await;
     for due in [at(0), at(8), at(6), at(7)] {
         event(&shop, due).await;
@@ -109,8 +102,7 @@ pub(crate) async fn the_rest_of_a_cap_goes_by_time(database: &dyn Database) {
     assert_eq!(leased(&shop, "b", at(9), 9, 3).await, [3, 4]);
 }
 
-pub(crate) async fn two_leases_never_share_a_delivery(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn two_leases_never_share_a_delivery(shop: Shop, _: &dyn Database) {
     for _ in 0..4 {
         shop.endpoint(&["*"]).await;
     }
@@ -138,8 +130,7 @@ pub(crate) async fn two_leases_never_share_a_delivery(database: &dyn Database) {
     assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 160, "each of them once");
 }
 
-pub(crate) async fn an_expired_lease_is_anothers(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_expired_lease_is_anothers(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     event(&shop, noon()).await;
     let first = shop.lease("first", noon(), 9, 9).await;
@@ -148,29 +139,26 @@ pub(crate) async fn an_expired_lease_is_anothers(database: &dyn Database) {
     assert_eq!((first[0].id.clone(), second[0].attempt_count), (second[0].id.clone(), 0));
     // The first holder comes back too late: nothing of it is written.
     assert_eq!(shop.settle(vec![settlement(&first[0], "first", SettledAs::Succeeded)]).await, 0);
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 0);
+    assert_eq!(database.count("attempts").await, 0);
     let pending = "SELECT COUNT(*) FROM deliveries WHERE status = 'pending' AND lease_token = 'second'";
     assert_eq!(database.number(pending).await, 1);
     assert_eq!(shop.settle(vec![settlement(&second[0], "second", SettledAs::Succeeded)]).await, 1);
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 1);
+    assert_eq!(database.count("attempts").await, 1);
     assert!(shop.lease("later", at(999), 9, 9).await.is_empty(), "what has ended is not leased");
 }
 
-pub(crate) async fn leases_that_are_taken_back_can_be_taken_at_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn leases_that_are_taken_back_can_be_taken_at_once(shop: Shop, _: &dyn Database) {
     shop.endpoint(&["*"]).await;
     for _ in 0..4 {
         event(&shop, noon()).await;
     }
-    let store = &shop.store;
     assert_eq!(leased(&shop, "a", noon(), 2, 9).await, [1, 2]);
     assert_eq!(leased(&shop, "b", noon(), 2, 9).await, [3, 4]);
-    assert_eq!(ask!(store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 4);
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release_all()), 4);
     assert_eq!(leased(&shop, "c", noon(), 9, 9).await, [1, 2, 3, 4]);
 }
 
-pub(crate) async fn a_leased_delivery_has_all_an_attempt_needs(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_leased_delivery_has_all_an_attempt_needs(shop: Shop, database: &dyn Database) {
     let other = shop.endpoint(&["order.shipped"]).await;
     let endpoint = shop.endpoint(&["*"]).await;
     // The newest secret, one that is about to run out, one that has, and another endpoint's.

@@ -1,41 +1,36 @@
 //! Limits of merchants, holds of endpoints and the instances that share a database: contract 18.4-6, 18.4-9.
 
+use authority_domain::EndpointId;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
 use authority_domain::merchant::MerchantChange;
 use authority_domain::merchant::limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
-use authority_domain::{Endpoint, EndpointId, Tenant};
 
-use super::{Database, Shop, ask, at, noon};
+use super::endpoints::endpoint_of;
+use super::{Database, Shop, ask, at, done, noon, read};
 
 /// What may be in flight to each endpoint, as SQL says it (migration 0017).
 const IN_FLIGHT: &str = "SELECT COALESCE(CASE WHEN e.max_in_flight < m.max_in_flight THEN e.max_in_flight \
     ELSE m.max_in_flight END, e.max_in_flight, 128) FROM webhook_endpoints e \
     LEFT JOIN merchants m ON m.id = e.merchant_id WHERE e.id =";
 
-async fn endpoint_of(shop: &Shop, id: &EndpointId) -> Endpoint {
-    ask!(shop.store.read, [shop, id], |tx| tx.endpoint_get(&shop.tenant, &id)).unwrap().unwrap()
-}
-
 /// Sets the limits of the shop's merchant.
 async fn allow(shop: &Shop, limits: Limits) {
-    let store = &shop.store;
-    let found = ask!(store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
+    let found = read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id));
     let change = MerchantChange { limits: Some(limits), ..MerchantChange::default() };
-    let merchant = found.unwrap().unwrap().change(change, at(1)).unwrap();
-    ask!(store.write, |tx| tx.merchant_update(&merchant)).unwrap();
-    let found = ask!(shop.store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
-    assert_eq!(found.unwrap().unwrap().limits, limits);
+    let merchant = found.unwrap().change(change, at(1)).unwrap();
+    done!(shop, |tx| tx.merchant_update(&merchant));
+    let found = read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id));
+    assert_eq!(found.unwrap().limits, limits);
 }
 
 async fn set(shop: &Shop, id: &EndpointId, own: Option<i64>) {
     let mut endpoint = endpoint_of(shop, id).await;
     endpoint.max_in_flight.own = own;
     endpoint.resource_version += 1;
-    ask!(shop.store.write, [shop], |tx| tx.endpoint_update(&shop.tenant, &endpoint)).unwrap();
+    done!(shop, |tx| tx.endpoint_update(&shop.tenant, &endpoint));
 }
 
-pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let numbers = [None, Some(1), Some(100), Some(128), Some(256)];
     for of_merchant in numbers {
@@ -54,7 +49,7 @@ pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &
         assert_eq!(Some(database.number(stored).await), share);
     }
     // The platform's endpoint has no merchant.
-    let platform = Shop { tenant: Tenant::operator(), ..shop.clone() };
+    let platform = shop.platform();
     let sink = platform.endpoint(&["*"]).await;
     assert_eq!(database.number(&format!("{IN_FLIGHT} '{sink}'")).await, 128);
     set(&platform, &sink, Some(200)).await;
@@ -62,8 +57,7 @@ pub(crate) async fn in_flight_follows_the_endpoint_then_its_merchant(database: &
     assert_eq!(database.number(&format!("{IN_FLIGHT} '{sink}'")).await, 200);
 }
 
-pub(crate) async fn a_hold_says_until_when_and_why(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_hold_says_until_when_and_why(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let hold = async |hold: Hold| {
         let (store, ids) = (&shop.store, [id.clone()]);
@@ -81,8 +75,7 @@ pub(crate) async fn a_hold_says_until_when_and_why(database: &dyn Database) {
     assert_eq!(hold(Hold::default()).await, (None, None));
 }
 
-pub(crate) async fn limits_outside_their_range_are_refused(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn limits_outside_their_range_are_refused(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     for (table, column, first, last) in [
         ("webhook_endpoints", "max_in_flight", 1, 256),
@@ -99,9 +92,12 @@ pub(crate) async fn limits_outside_their_range_are_refused(database: &dyn Databa
     database.execute("UPDATE webhook_endpoints SET held_reason = 'mood'").await.unwrap_err();
 }
 
-pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(database: &dyn Database) {
+pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(
+    shop: Shop,
+    database: &dyn Database,
+) {
     const HOUR_MS: i64 = 3_600_000;
-    let store = database.open().await.unwrap();
+    let store = shop.store;
     let beat = async |id: &'static str| ask!(store.write, |tx| tx.instance_beat(id, HOUR_MS)).unwrap();
     assert_eq!([beat("a").await, beat("b").await, beat("b").await, beat("c").await], [1, 2, 2, 3]);
     ask!(store.write, |tx| tx.instance_leave("b")).unwrap();
@@ -112,8 +108,7 @@ pub(crate) async fn instances_are_counted_until_they_leave_or_fall_silent(databa
     assert_eq!(beat("c").await, 2);
 }
 
-pub(crate) async fn a_thousand_endpoints_are_told_at_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_thousand_endpoints_are_told_at_once(shop: Shop, _: &dyn Database) {
     for _ in 0..ENDPOINTS_MAX {
         shop.endpoint(&["*"]).await;
     }

@@ -1,5 +1,5 @@
-//! What every database must do, said once: async functions over a [`Database`], which each database's
-//! own module implements and runs with [`conformance!`].
+//! What every database must do, said once: async functions over a [`Shop`] in an empty [`Database`], which each
+//! database's own module implements and runs with [`conformance!`].
 //!
 //! The cases speak to the [`Store`] as use cases do. Where a case must look beside it, or write what no use case
 //! writes, it does so with SQL that every database understands.
@@ -56,12 +56,13 @@ pub(crate) mod undelivered;
 pub(crate) mod upkeep;
 pub(crate) mod writer;
 
+use authority_domain::EndpointId;
 use authority_store::{Store, StoreError, StoreUrl};
 
 use self::dispatcher::{Counter, moment, sequence};
 use self::fixtures::{alert, api_key, at, dice, endpoint, merchant, noon, operator_key, settlement};
-use self::held::{Pending, hold, submit};
-use self::shop::Shop;
+use self::held::{Pending, hold, release, submit};
+pub(crate) use self::shop::Shop;
 
 /// An empty database for one test.
 #[async_trait::async_trait]
@@ -77,6 +78,17 @@ pub(crate) trait Database: Send + Sync {
 
     /// The integer a query gives.
     async fn number(&self, sql: &str) -> i64;
+
+    /// How many rows there are of this: a table, and what follows it.
+    async fn count(&self, of: &str) -> i64 {
+        self.number(&format!("SELECT COUNT(*) FROM {of}")).await
+    }
+
+    /// Sets columns of an endpoint.
+    async fn set_endpoint(&self, id: &EndpointId, columns: &str) {
+        let sql = format!("UPDATE webhook_endpoints SET {columns} WHERE id = '{id}'");
+        assert_eq!(self.execute(&sql).await, Ok(1), "{sql}");
+    }
 }
 
 /// Runs a job of the store, and gives its result:
@@ -97,7 +109,30 @@ macro_rules! ask {
         $crate::cases::ask!($($way).+ $(($first))?, [], |$tx| $work)
     };
 }
-pub(crate) use ask;
+
+/// The same for a job of a shop that only reads and has to succeed, which gets a copy of the shop as well:
+/// `read!(shop, [id], |tx| tx.endpoint_get(&shop.tenant, &id))`.
+macro_rules! read {
+    ($shop:ident, $([$($name:ident),*],)? |$tx:pat_param| $work:expr) => {
+        $crate::cases::ask!($shop.store.read, [$shop $($(, $name)*)?], |$tx| async {
+            let _ = &$shop;
+            $work.await
+        })
+        .unwrap()
+    };
+}
+
+/// The same for one that writes.
+macro_rules! done {
+    ($shop:ident, $([$($name:ident),*],)? |$tx:pat_param| $work:expr) => {
+        $crate::cases::ask!($shop.store.write, [$shop $($(, $name)*)?], |$tx| async {
+            let _ = &$shop;
+            $work.await
+        })
+        .unwrap()
+    };
+}
+pub(crate) use {ask, done, read};
 
 /// Runs a case beside no other one in its thread, as a test does.
 pub(crate) fn alone(case: impl Future<Output = ()>) {
@@ -230,7 +265,7 @@ macro_rules! conformance {
     (@list $database:ty; $($module:ident: $($case:ident),+;)+) => {
         vec![$($((concat!(stringify!($module), "::", stringify!($case)), (|| $crate::cases::alone(async {
             let database = <$database>::migrated().await;
-            $crate::cases::$module::$case(&database).await;
+            $crate::cases::$module::$case($crate::cases::Shop::open(&database).await, &database).await;
         })) as fn())),+),+]
     };
     (@tests $database:ty; $($module:ident: $($case:ident),+;)+) => {
@@ -240,7 +275,7 @@ macro_rules! conformance {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
                     let database = <$database>::migrated().await;
-                    $crate::cases::$module::$case(&database).await;
+                    $crate::cases::$module::$case($crate::cases::Shop::open(&database).await, &database).await;
                 }
             )+
         })+

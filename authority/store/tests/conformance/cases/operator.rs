@@ -9,14 +9,14 @@ use authority_domain::{KeyId, Merchant, Refusal};
 use authority_store::StoreError;
 use authority_store::tx::Written;
 
-use super::{Database, Pending, Shop, api_key, ask, at, dice, hold, merchant, submit};
+use super::{Database, Pending, Shop, api_key, ask, at, dice, done, hold, merchant, read, release, submit};
 
-pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn merchants_are_listed_newest_first(shop: Shop, _: &dyn Database) {
+    let store = &shop.store;
     let mut made = Vec::new();
     for (n, slug) in ["one", "two", "three"].into_iter().enumerate() {
         let mut merchant = merchant(slug);
-        let created_at = at(i64::try_from(n).unwrap());
+        let created_at = at(1 + i64::try_from(n).unwrap());
         merchant.id = authority_domain::id::MerchantId::generate(created_at, &mut dice());
         made.push(merchant.clone());
         ask!(store.write, |tx| tx.merchant_insert(&merchant)).unwrap();
@@ -40,8 +40,9 @@ pub(crate) async fn merchants_are_listed_newest_first(database: &dyn Database) {
         ask!(store.read, |tx| tx.merchants_page(&filter, before.as_deref(), limit)).unwrap()
     };
     let [one, two, three] = [&made[0], &made[1], &made[2]].map(Clone::clone);
+    let acme = read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id)).unwrap();
     let all = MerchantFilter::default;
-    assert_eq!(page(all(), None, 9).await, [three.clone(), two.clone(), one.clone()]);
+    assert_eq!(page(all(), None, 9).await, [three.clone(), two.clone(), one.clone(), acme]);
     assert_eq!(page(all(), Some(&three), 1).await, vec![two.clone()]);
     let status =
         MerchantFilter { status: vec![MerchantStatus::Suspended, MerchantStatus::Closed], slug: None };
@@ -77,10 +78,9 @@ fn changing(
     })
 }
 
-pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(shop: Shop, _: &dyn Database) {
     let name: fn(&mut Merchant) = |merchant| merchant.name.push('+');
-    let (open, holding) = hold(&shop.store).await;
+    let held = hold(&shop.store).await;
     let changes = [
         changing(&shop, name, true),
         changing(&shop, name, false),
@@ -89,23 +89,20 @@ pub(crate) async fn jobs_of_a_transaction_see_what_was_changed_of_a_merchant(dat
         changing(&shop, |merchant| merchant.limits.max_in_flight = Some(8), false),
         changing(&shop, name, true),
     ];
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     let first = merchant("acme").name;
     let found = [(0, None), (1, None), (1, None), (1, Some(7)), (2, Some(7)), (2, Some(7))];
     for (change, (changes, most)) in changes.into_iter().zip(found) {
         assert_eq!(change.await.unwrap(), (format!("{first}{}", "+".repeat(changes)), most));
     }
-    let stored = ask!(shop.store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
-    assert_eq!(stored.unwrap().unwrap().name, format!("{first}+++"));
+    let stored = read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id));
+    assert_eq!(stored.unwrap().name, format!("{first}+++"));
 }
 
-pub(crate) async fn keys_are_listed_replaced_and_ended(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn keys_are_listed_replaced_and_ended(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
-    let store = &shop.store;
     let insert = async |key: ApiKeyRecord| {
-        ask!(store.write, |tx| tx.api_key_insert(&key)).unwrap();
+        done!(shop, |tx| tx.api_key_insert(&key));
     };
     let mut old = api_key(&shop.tenant.merchant_id, 1);
     let mut new = api_key(&shop.tenant.merchant_id, 2);
@@ -118,25 +115,24 @@ pub(crate) async fn keys_are_listed_replaced_and_ended(database: &dyn Database) 
     old.replaced_by = Some(new.id.clone());
     new.revoked_at = Some(at(80));
     for key in [old.clone(), new.clone()] {
-        ask!(store.write, |tx| tx.api_key_end(&key)).unwrap();
+        done!(shop, |tx| tx.api_key_end(&key));
     }
     let page = async |before: Option<&KeyId>, limit| -> Vec<ApiKeyRecord> {
         let before = before.map(KeyId::to_string);
-        ask!(store.read, [shop], |tx| tx.api_keys_page(&shop.tenant.merchant_id, before.as_deref(), limit))
-            .unwrap()
+        read!(shop, |tx| tx.api_keys_page(&shop.tenant.merchant_id, before.as_deref(), limit))
     };
     assert_eq!(page(None, 9).await, [new.clone(), old.clone()]);
     assert_eq!(page(None, 1).await, [new.clone()]);
     assert_eq!(page(Some(&new.id), 9).await, [old.clone()]);
     let absent = api_key(&shop.tenant.merchant_id, 4);
-    ask!(store.write, |tx| tx.api_key_end(&absent)).unwrap_err();
+    ask!(shop.store.write, |tx| tx.api_key_end(&absent)).unwrap_err();
 
     // The last use only ever moves on, and a key that is not there harms nobody.
     for (second, expected) in [(5, 5), (3, 5), (8, 8)] {
         let used = [(old.id.clone(), at(second)), (absent_id(), at(second))];
-        ask!(store.write, |tx| tx.api_keys_used(&used)).unwrap();
-        let found = ask!(store.read, [old], |tx| tx.api_key_get(&old.id));
-        assert_eq!(found.unwrap().unwrap().last_used_at, Some(at(expected)));
+        done!(shop, |tx| tx.api_keys_used(&used));
+        let found = read!(shop, [old], |tx| tx.api_key_get(&old.id));
+        assert_eq!(found.unwrap().last_used_at, Some(at(expected)));
     }
 }
 

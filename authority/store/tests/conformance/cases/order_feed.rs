@@ -10,13 +10,13 @@ use authority_domain::{OrderNumber, Refusal};
 use authority_store::commit::Audience;
 use rand::RngExt;
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, noon, read};
 
 const WRITERS: usize = 6;
 const CHANGES: usize = 60;
 
 async fn page(shop: &Shop, after: i64, limit: i64) -> Vec<StoredChange> {
-    ask!(shop.store.read, [shop], |tx| tx.orders_changed(&shop.tenant, after, limit)).unwrap()
+    read!(shop, |tx| tx.orders_changed(&shop.tenant, after, limit))
 }
 
 /// Gives the order another version, in a job that may refuse when its event already has its place.
@@ -69,8 +69,7 @@ async fn follow(shop: Shop, done: Arc<AtomicBool>) -> BTreeMap<String, StoredCha
     }
 }
 
-pub(crate) async fn a_reader_ends_with_every_order_as_it_is(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_reader_ends_with_every_order_as_it_is(shop: Shop, _: &dyn Database) {
     // Two streams at once: nothing must stray from one into the other.
     let shops = [shop.clone(), shop.in_test_mode()];
     let mut shared = Vec::new();
@@ -105,8 +104,7 @@ pub(crate) async fn a_reader_ends_with_every_order_as_it_is(database: &dyn Datab
     }
 }
 
-pub(crate) async fn orders_come_by_their_last_change(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn orders_come_by_their_last_change(shop: Shop, database: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     for stranger in [&other, &shop.in_test_mode()] {
         stranger.sell().await;

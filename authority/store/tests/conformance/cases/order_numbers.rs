@@ -6,12 +6,11 @@ use authority_store::tx::{FirstRead, Prefetch};
 
 use verify_core::catalog::EventType;
 
-use super::{Database, Pending, Shop, ask, hold, submit};
+use super::{Database, Pending, Shop, ask, hold, release, submit};
 
-pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn generated_numbers_are_used_once(shop: Shop, _: &dyn Database) {
     let taken_before = shop.sell_as(|_| OrderNumber::from_store("ORD-100002".to_owned())).await;
-    let (open, holding) = hold(&shop.store).await;
+    let held = hold(&shop.store).await;
     let first = reserving(&shop, Ok(()));
     // Jumps over what an operator took by hand, and gives back what it took itself.
     let refused = reserving(&shop, Err(Refusal::not_found("reason")));
@@ -19,8 +18,7 @@ pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
     let third = reserving(&shop, Ok(()));
     let other = Shop::clone(&shop).in_test_mode();
     let of_another = reserving(&other, Ok(()));
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     assert_eq!(first.await.unwrap().as_str(), "ORD-100001");
     assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
     assert_eq!(second.await.unwrap().as_str(), "ORD-100003");
@@ -31,25 +29,25 @@ pub(crate) async fn generated_numbers_are_used_once(database: &dyn Database) {
 }
 
 /// An order that is made by hand under the number that is next is seen by the job after it, though it waits.
-pub(crate) async fn a_number_that_was_just_taken_is_not_generated(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_number_that_was_just_taken_is_not_generated(shop: Shop, _: &dyn Database) {
     let sale = shop.sell_as(|_| OrderNumber::from_store("BY-HAND".to_owned())).await;
     let mut order = sale.order.clone();
     order.order_number = OrderNumber::from_store("ORD-100001".to_owned());
     order.resource_version = 1;
-    let (open, holding) = hold(&shop.store).await;
+    let held = hold(&shop.store).await;
     let (inside, change) = (shop.clone(), Change::order(EventType::OrderCreated, &order));
     let by_hand = submit(async move { inside.commit(vec![change]).await });
     let generated = reserving(&shop, Ok(()));
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     by_hand.await.unwrap();
     assert_eq!(generated.await.unwrap().as_str(), "ORD-100002");
 }
 
 /// The next numbers are looked up for all that wait together: from the counter, or from the start where there is none.
-pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_together(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_together(
+    shop: Shop,
+    _: &dyn Database,
+) {
     let other = Shop::new(&shop.store, "other").await;
     let by_hand = async |shop: &Shop, number: &str| {
         let number = OrderNumber::from_store(number.to_owned());
@@ -64,10 +62,9 @@ pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_togeth
         ["ORD-100002", "ORD-100004", "ORD-100005", "ORD-100001", "ORD-100003"],
         ["ORD-100006", "ORD-100008", "ORD-100009", "ORD-100004", "ORD-100005"],
     ] {
-        let (open, holding) = hold(&shop.store).await;
+        let held = hold(&shop.store).await;
         let waiting = [&shop, &shop, &shop, &other, &other].map(reserving_ahead);
-        open.send(()).unwrap();
-        holding.await.unwrap();
+        release(held).await;
         for (number, expected) in waiting.into_iter().zip(expected) {
             assert_eq!(number.await.unwrap().as_str(), expected);
         }

@@ -34,8 +34,7 @@ fn updated(order: &Order, version: i64) -> Change {
     Change::order(EventType::OrderUpdated, &order)
 }
 
-pub(crate) async fn each_partner_hears_in_its_own_stream(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn each_partner_hears_in_its_own_stream(acme: Shop, database: &dyn Database) {
     let (one, two) = (Shop::new(&acme.store, "one").await, Shop::new(&acme.store, "two").await);
     let endpoint = one.endpoint(&["order.updated"]).await;
     let (with_one, with_two) = (connect(&acme, &one, 1).await, connect(&two, &acme, 2).await);
@@ -58,16 +57,15 @@ pub(crate) async fn each_partner_hears_in_its_own_stream(database: &dyn Database
     assert_eq!(heard(&one).await, rest(2));
     assert_eq!(heard(&two).await, rest(1));
     assert_eq!(heard(&acme).await, []);
-    let delivered = format!("SELECT COUNT(*) FROM deliveries WHERE endpoint_id = '{endpoint}'");
-    assert_eq!(database.number(&delivered).await, 2);
+    let delivered = format!("deliveries WHERE endpoint_id = '{endpoint}'");
+    assert_eq!(database.count(&delivered).await, 2);
     // The parcels are part of what is seen.
     let (_, last) = one.events().await.pop().unwrap();
     let event: Value = serde_json::from_str(&last).unwrap();
     assert_eq!(event["data"]["object"]["shipments"].as_array().unwrap().len(), 1);
 }
 
-pub(crate) async fn a_share_is_told_to_both_and_changes_nothing(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn a_share_is_told_to_both_and_changes_nothing(acme: Shop, database: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let order = acme.sell().await.order;
@@ -91,8 +89,7 @@ pub(crate) async fn a_share_is_told_to_both_and_changes_nothing(database: &dyn D
     assert_eq!(heard(&other).await.len(), 2);
 }
 
-pub(crate) async fn an_undone_job_leaves_no_copy(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn an_undone_job_leaves_no_copy(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let order = acme.sell().await.order;
@@ -110,8 +107,7 @@ pub(crate) async fn an_undone_job_leaves_no_copy(database: &dyn Database) {
     assert_eq!(heard(&other).await, [line(1, "order.shared", 2), line(3, "order.updated", 3)]);
 }
 
-pub(crate) async fn many_partners_hear_in_one_transaction(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn many_partners_hear_in_one_transaction(acme: Shop, _: &dyn Database) {
     let order = acme.sell().await.order;
     let mut partners = Vec::new();
     for n in 0..9 {
@@ -131,7 +127,7 @@ pub(crate) async fn many_partners_hear_in_one_transaction(database: &dyn Databas
     for partner in &partners {
         let versions: Vec<i64> = heard(partner).await.into_iter().map(|(_, _, version)| version).collect();
         assert_eq!(versions, [2, 3, 4, 5, 6, 7]);
-        let all: Vec<i64> = partner.events().await.into_iter().map(|(sequence, _)| sequence).collect();
+        let all: Vec<i64> = partner.sequences().await;
         assert_eq!(all, (1..=7).collect::<Vec<_>>());
     }
 }

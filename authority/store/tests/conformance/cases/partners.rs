@@ -10,7 +10,7 @@ use authority_domain::{Change, ConnectionId, Order, Refusal, ShareId, Timestamp}
 use authority_store::{Constraint, StoreError};
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, done, noon, read};
 
 pub(crate) fn side(shop: &Shop, label: &str) -> ConnectionSide {
     ConnectionSide { merchant: shop.context.clone(), label: Some(label.to_owned()) }
@@ -20,7 +20,7 @@ pub(crate) fn side(shop: &Shop, label: &str) -> ConnectionSide {
 async fn invite(shop: &Shop, code: u8) -> PartnerConnection {
     let id = ConnectionId::generate(noon(), &mut dice());
     let made = PartnerConnection::invite(id, shop.tenant.livemode, side(shop, "theirs"), noon());
-    ask!(shop.store.write, [made], |tx| tx.connection_insert(&made, &[code; 32])).unwrap();
+    done!(shop, [made], |tx| tx.connection_insert(&made, &[code; 32]));
     made
 }
 
@@ -35,12 +35,12 @@ pub(crate) async fn connect(inviter: &Shop, partner: &Shop, code: u8) -> Partner
 }
 
 async fn get(shop: &Shop, id: &ConnectionId) -> Option<PartnerConnection> {
-    ask!(shop.store.read, [shop, id], |tx| tx.connection_get(&shop.tenant, &id)).unwrap()
+    read!(shop, [id], |tx| tx.connection_get(&shop.tenant, &id))
 }
 
 async fn end(shop: &Shop, connection: &PartnerConnection, now: Timestamp) {
     let ended = connection.clone().revoke(now).unwrap().unwrap();
-    ask!(shop.store.write, |tx| tx.connection_revoke(&ended)).unwrap();
+    done!(shop, |tx| tx.connection_revoke(&ended));
 }
 
 /// A share that is not stored yet.
@@ -73,28 +73,25 @@ pub(crate) async fn share(
 }
 
 async fn shares(owner: &Shop, filter: ShareFilter) -> Vec<OrderShare> {
-    let page = ask!(owner.store.read, [owner], |tx| tx.shares_page(&owner.tenant, &filter, None, 100));
-    page.unwrap().rows.into_iter().map(|(_, share)| share).collect()
+    let page = read!(owner, |tx| tx.shares_page(&owner.tenant, &filter, None, 100));
+    page.rows.into_iter().map(|(_, share)| share).collect()
 }
 
 async fn seen(partner: &Shop) -> Vec<ShareId> {
     let filter = ShareFilter::default();
-    ask!(partner.store.read, [partner], |tx| tx.partner_orders_page(&partner.tenant, &filter, None, 100))
-        .unwrap()
+    read!(partner, |tx| tx.partner_orders_page(&partner.tenant, &filter, None, 100))
         .rows
         .into_iter()
         .map(|(_, seen)| seen.share.id)
         .collect()
 }
 
-pub(crate) async fn a_code_leads_to_its_invitation_once(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn a_code_leads_to_its_invitation_once(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let third = Shop::new(&acme.store, "third").await;
     let invited = invite(&acme, 7).await;
-    let by_code = async |livemode: bool, code: u8| {
-        ask!(acme.store.read, |tx| tx.connection_by_invite(livemode, &[code; 32])).unwrap()
-    };
+    let by_code =
+        async |livemode: bool, code: u8| read!(acme, |tx| tx.connection_by_invite(livemode, &[code; 32]));
     assert_eq!(by_code(true, 7).await, Some(invited.clone()));
     assert_eq!((by_code(false, 7).await, by_code(true, 8).await), (None, None));
     let accepted = accept(&other, invited.clone()).await.unwrap();
@@ -112,8 +109,7 @@ pub(crate) async fn a_code_leads_to_its_invitation_once(database: &dyn Database)
     );
 }
 
-pub(crate) async fn two_merchants_are_connected_once(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn two_merchants_are_connected_once(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let (one, two, back) = (invite(&acme, 1).await, invite(&acme, 2).await, invite(&other, 3).await);
     let test_mode = invite(&acme.in_test_mode(), 4).await;
@@ -125,8 +121,7 @@ pub(crate) async fn two_merchants_are_connected_once(database: &dyn Database) {
     conflict(accept(&acme, back.clone()).await);
     accept(&other.in_test_mode(), test_mode).await.unwrap();
     let between = async |of: &Shop, with: &Shop| {
-        ask!(of.store.read, [of, with], |tx| tx.connection_between(&of.tenant, &with.tenant.merchant_id))
-            .unwrap()
+        read!(of, [with], |tx| tx.connection_between(&of.tenant, &with.tenant.merchant_id))
     };
     assert_eq!(between(&acme, &other).await, Some(first.id.clone()));
     assert_eq!(between(&other, &acme).await, Some(first.id.clone()));
@@ -136,8 +131,7 @@ pub(crate) async fn two_merchants_are_connected_once(database: &dyn Database) {
     conflict(accept(&other, two).await);
 }
 
-pub(crate) async fn connections_are_listed_for_each_side(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn connections_are_listed_for_each_side(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let pending = invite(&acme, 1).await;
     let active = connect(&other, &acme, 2).await;
@@ -146,8 +140,7 @@ pub(crate) async fn connections_are_listed_for_each_side(database: &dyn Database
     let listed =
         async |shop: &Shop, status: &[ConnectionStatus], direction: &[ConnectionDirection], now, before| {
             let filter = ConnectionFilter { status: status.to_vec(), direction: direction.to_vec() };
-            ask!(shop.store.read, [shop], |tx| tx.connections_page(&shop.tenant, &filter, now, before, 2))
-                .unwrap()
+            read!(shop, |tx| tx.connections_page(&shop.tenant, &filter, now, before, 2))
                 .into_iter()
                 .map(|(position, found)| (position, found.id))
                 .collect::<Vec<_>>()
@@ -168,8 +161,7 @@ pub(crate) async fn connections_are_listed_for_each_side(database: &dyn Database
     assert_eq!(listed(&acme, &[Pending], &[], late, None).await, []);
 }
 
-pub(crate) async fn an_order_is_shared_once_on_a_connection(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn an_order_is_shared_once_on_a_connection(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let order = acme.sell().await.order;
@@ -177,10 +169,9 @@ pub(crate) async fn an_order_is_shared_once_on_a_connection(database: &dyn Datab
     let refused = share(&acme, &other, &connection, &order).await.unwrap_err();
     assert_eq!(refused.code.as_str(), "internal_error", "the use case looks first");
     let on = async |shop: &Shop| {
-        ask!(shop.store.read, [shop, order, connection], |tx| {
+        read!(shop, [order, connection], |tx| {
             tx.share_on_connection(&shop.tenant, &order.order_number, &connection.id)
         })
-        .unwrap()
     };
     assert_eq!((on(&acme).await, on(&other).await), (Some(made.id.clone()), None));
     assert_eq!(shares(&acme, ShareFilter::default()).await, std::slice::from_ref(&made));
@@ -200,8 +191,7 @@ pub(crate) async fn an_order_is_shared_once_on_a_connection(database: &dyn Datab
 }
 
 /// The connection's row decides: nothing waits for the rows of its shares.
-pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn a_connection_ends_all_its_shares_at_once(acme: Shop, database: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let mut made = Vec::new();
@@ -215,34 +205,31 @@ pub(crate) async fn a_connection_ends_all_its_shares_at_once(database: &dyn Data
     end(&other, &connection, at(9)).await;
     assert_eq!(seen(&other).await, []);
     let of_orders = async || {
-        ask!(acme.store.read, [acme, made], |tx| async {
+        read!(acme, [made], |tx| async {
             let numbers: Vec<_> = made.iter().map(|share| &share.order_number).collect();
             tx.shares_of_orders(&acme.tenant, &numbers).await
         })
-        .unwrap()
     };
     assert_eq!(of_orders().await, []);
     let shown = shares(&acme, ShareFilter::default()).await;
     assert!(
         shown.iter().all(|share| share.status == ShareStatus::Revoked && share.revoked_at == Some(at(9)))
     );
-    let store = &acme.store;
-    let [to_end] = ask!(store.read, |tx| tx.connections_to_end(9)).unwrap().try_into().unwrap();
+    let [to_end] = read!(acme, |tx| tx.connections_to_end(9)).try_into().unwrap();
     assert_eq!(Some(&to_end), get(&acme, &connection.id).await.as_ref());
-    let first = ask!(store.read, [connection], |tx| tx.shares_to_end(&connection.id, 2));
+    let first = read!(acme, [connection], |tx| tx.shares_to_end(&connection.id, 2));
     let expected: Vec<_> = made[..2].iter().map(|share| (share.clone(), at(9))).collect();
-    assert_eq!(first.unwrap(), expected);
+    assert_eq!(first, expected);
     for share in &made {
         let ended = share.clone().revoked(at(9));
-        ask!(store.write, |tx| tx.share_revoke(&ended)).unwrap();
+        done!(acme, |tx| tx.share_revoke(&ended));
     }
-    ask!(store.write, |tx| tx.connection_ended(&to_end)).unwrap();
-    assert_eq!(ask!(store.read, |tx| tx.connections_to_end(9)).unwrap(), []);
+    done!(acme, |tx| tx.connection_ended(&to_end));
+    assert_eq!(read!(acme, |tx| tx.connections_to_end(9)), []);
     assert_eq!(database.number("SELECT MAX(active_shares) FROM streams").await, 0);
 }
 
-pub(crate) async fn partner_rows_that_break_a_rule_are_refused(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn partner_rows_that_break_a_rule_are_refused(acme: Shop, database: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
     let connection = connect(&acme, &other, 1).await;
     let made = share(&acme, &other, &connection, &acme.sell().await.order).await.unwrap();

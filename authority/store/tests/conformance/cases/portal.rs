@@ -5,7 +5,7 @@ use authority_domain::{PortalSessionId, Scope};
 use authority_store::tx::FoundPortalSession;
 use authority_store::{Store, StoreError};
 
-use super::{Database, Shop, ask, at, dice, operator_key};
+use super::{Database, Shop, ask, at, dice, done, operator_key};
 
 async fn found(store: &Store, hash: [u8; 32]) -> Option<FoundPortalSession> {
     ask!(store.read, |tx| tx.portal_session(&hash)).unwrap()
@@ -41,8 +41,7 @@ async fn two_links(shop: &Shop) -> [PortalSession; 2] {
     links
 }
 
-pub(crate) async fn a_link_is_opened_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_link_is_opened_once(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let [link, other] = two_links(&shop).await;
     let seen = found(store, link.hash).await.unwrap();
@@ -62,16 +61,15 @@ pub(crate) async fn a_link_is_opened_once(database: &dyn Database) {
     assert_eq!(found(store, other.hash).await.unwrap().session, other);
 }
 
-pub(crate) async fn a_portal_session_goes_with_its_time_and_tells_of_its_key(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_portal_session_goes_with_its_time_and_tells_of_its_key(shop: Shop, _: &dyn Database) {
     let store = &shop.store;
     let [short, long] = two_links(&shop).await;
-    assert!(ask!(store.write, [short], |tx| tx.operator_key_revoke(&short.key_id, at(30))).unwrap());
+    assert!(done!(shop, [short], |tx| tx.operator_key_revoke(&short.key_id, at(30))));
     assert_eq!(found(store, short.hash).await.unwrap().key_revoked_at, Some(at(30)));
     for (s, removed) in [(60, 0), (61, 1), (61, 0)] {
-        assert_eq!(ask!(store.write, |tx| tx.portal_sessions_purge(at(s), 9)).unwrap(), removed, "{s}");
+        assert_eq!(done!(shop, |tx| tx.portal_sessions_purge(at(s), 9)), removed, "{s}");
     }
     assert_eq!(found(store, short.hash).await, None);
-    ask!(store.write, [long], |tx| tx.portal_session_end(&long.id)).unwrap();
+    done!(shop, [long], |tx| tx.portal_session_end(&long.id));
     assert_eq!(found(store, long.hash).await, None);
 }

@@ -5,7 +5,7 @@ use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::{DeliveryId, DisabledReason, EndpointId, RecoveryId};
 use authority_store::tx::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
 
-use super::{Database, Shop, ask, at, dice, noon, settlement};
+use super::{Database, Shop, ask, at, dice, done, noon, read, settlement};
 
 fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
     let recovery = Recovery {
@@ -28,16 +28,16 @@ fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob 
 
 pub(crate) async fn begin(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
     let made = new_job(shop, endpoint, stretch);
-    ask!(shop.store.write, [made], |tx| tx.recovery_insert(&made)).unwrap();
+    done!(shop, [made], |tx| tx.recovery_insert(&made));
     made
 }
 
 async fn running(shop: &Shop) -> Vec<RecoveryJob> {
-    ask!(shop.store.read, |tx| tx.recoveries_running(None, 9)).unwrap()
+    read!(shop, |tx| tx.recoveries_running(None, 9))
 }
 
 async fn get(shop: &Shop, id: &RecoveryId) -> Option<Recovery> {
-    ask!(shop.store.read, [shop, id], |tx| tx.recovery_get(&shop.tenant, &id)).unwrap()
+    read!(shop, [id], |tx| tx.recovery_get(&shop.tenant, &id))
 }
 
 /// A step over `limit` of what is missing.
@@ -57,24 +57,20 @@ async fn found(shop: &Shop, recovery: &RecoveryJob, limit: i64) -> RecoveryStep 
 }
 
 async fn take(shop: &Shop, step: &RecoveryStep) -> Option<i64> {
-    ask!(shop.store.write, [step], |tx| tx.recovery_step(&step, at(200))).unwrap()
+    done!(shop, [step], |tx| tx.recovery_step(&step, at(200)))
 }
 
-pub(crate) async fn a_step_is_taken_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_step_is_taken_once(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(3).await;
     let taken = shop.lease("a", noon(), 9, 9).await;
     let failed = |n: usize| settlement(&taken[n], "a", SettledAs::Failed { reason: "rejected" });
     shop.settle(vec![failed(0), failed(1), failed(2)]).await;
     let begun = begin(&shop, &id, Stretch { above: 0, below: 4 }).await;
     assert_eq!(running(&shop).await, std::slice::from_ref(&begun));
-    let store = &shop.store;
     for expected in [true, false] {
-        let counted = ask!(store.write, [begun], |tx| tx.recovery_counted(&begun, 3, 3, at(150)));
-        assert_eq!(counted.unwrap(), expected, "two instances count the same");
+        let counted = done!(shop, [begun], |tx| tx.recovery_counted(&begun, 3, 3, at(150)));
+        assert_eq!(counted, expected, "two instances count the same");
     }
     let begun = running(&shop).await.remove(0);
     assert_eq!((begun.counted_to, begun.recovery.matched), (3, 3));
@@ -107,12 +103,9 @@ pub(crate) async fn a_step_is_taken_once(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
-    for _ in 0..2 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(2).await;
     // One is being sent when the step is taken: its lease holds until then.
     let taken = shop.lease("a", at(190), 1, 9).await;
     let begun = begin(&shop, &id, Stretch { above: 0, below: 3 }).await;
@@ -126,21 +119,20 @@ pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(database
     assert_eq!(database.number(&with("pending", "recovery")).await, 2);
     assert_eq!(shop.settle(vec![settlement(&taken[0], "a", SettledAs::Succeeded)]).await, 1);
     let backlog = async |s: i64, limit: i64| -> RecoveryBacklog {
-        ask!(shop.store.read, [shop, id], |tx| tx.recovery_backlog(&shop.tenant, &id, at(s), limit)).unwrap()
+        read!(shop, [id], |tx| tx.recovery_backlog(&shop.tenant, &id, at(s), limit))
     };
     assert_eq!(backlog(200, 9).await, RecoveryBacklog { waiting: 2, due: 2 });
     assert_eq!(backlog(199, 9).await, RecoveryBacklog { waiting: 2, due: 0 });
     assert_eq!(backlog(200, 1).await, RecoveryBacklog { waiting: 1, due: 1 });
 }
 
-pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_recovery_ends_once(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     shop.open_checkout().await;
     let stretch = Stretch { above: 0, below: 2 };
     let (first, kept) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
     let cancel = async |shop: &Shop, id: &RecoveryId| -> bool {
-        ask!(shop.store.write, [shop, id], |tx| tx.recovery_cancel(&shop.tenant, &id, at(300))).unwrap()
+        done!(shop, [id], |tx| tx.recovery_cancel(&shop.tenant, &id, at(300)))
     };
     let run = async |shop: &Shop, limit: i64| -> Vec<RecoveryId> {
         let found =
@@ -161,9 +153,8 @@ pub(crate) async fn a_recovery_ends_once(database: &dyn Database) {
     // Whoever switches an endpoint off ends its recoveries, and only those that run.
     let (second, third) = (begin(&shop, &id, stretch).await, begin(&shop, &other, stretch).await);
     let seven = authority_domain::time::Timestamp::from_ms(7);
-    let disabled = ask!(shop.store.write, [id], |tx| tx.endpoint_disable(&id, DisabledReason::Gone, seven));
-    assert!(disabled.unwrap());
-    ask!(shop.store.write, [shop, other], |tx| tx.endpoint_delete(&shop.tenant, &other, 1, at(400))).unwrap();
+    assert!(done!(shop, [id], |tx| tx.endpoint_disable(&id, DisabledReason::Gone, seven)));
+    done!(shop, [other], |tx| tx.endpoint_delete(&shop.tenant, &other, 1, at(400)));
     let mut ends = Vec::new();
     for made in [&first, &second, &third, &kept] {
         let now = get(&shop, &made.recovery.id).await.unwrap();

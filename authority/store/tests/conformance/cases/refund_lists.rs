@@ -7,10 +7,9 @@ use authority_domain::{Change, Payment, PaymentStatus, Refund, RefundId, RefundS
 use verify_core::catalog::EventType;
 
 use super::refund_steps::{payment_now, report, request};
-use super::{Database, Shop, ask, at, dice};
+use super::{Database, Shop, ask, at, dice, read};
 
-pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn refunds_and_payments_are_listed_by_filter(shop: Shop, _: &dyn Database) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let (one, two) = (shop.sell().await, shop.sell().await);
     let a = request(&shop, &one.order.order_number, 10, RequesterType::ApiKey, 1).await;
@@ -19,9 +18,7 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     let c = report(&shop, &c, RefundStatus::Completed, 4).await;
 
     let refunds = async |shop: &Shop, filter: RefundFilter, before: Option<i64>, limit: i64| {
-        ask!(shop.store.read, [shop], |tx| tx.refunds_page(&shop.tenant, &filter, before, limit))
-            .unwrap()
-            .rows
+        read!(shop, |tx| tx.refunds_page(&shop.tenant, &filter, before, limit)).rows
     };
     let all = refunds(&shop, RefundFilter::default(), None, 9).await;
     let bodies: Vec<&str> = all.iter().map(|(_, body)| body.as_str()).collect();
@@ -47,8 +44,8 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     }
 
     let payments = async |shop: &Shop, filter: PaymentFilter| {
-        let page = ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
-        page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
+        let page = read!(shop, |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
+        page.rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let now = [payment_now(&shop, &two.payment.id).await, payment_now(&shop, &one.payment.id).await];
     let now = now.map(|payment| serde_json::to_string(&payment).unwrap());
@@ -69,8 +66,7 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     for stranger in &strangers {
         assert_eq!(refunds(stranger, RefundFilter::default(), None, 9).await, []);
         assert_eq!(payments(stranger, PaymentFilter::default()).await, Vec::<String>::new());
-        let body = ask!(shop.store.read, [stranger, a], |tx| tx.refund_body(&stranger.tenant, &a.id));
-        assert_eq!(body.unwrap(), None);
+        assert_eq!(read!(shop, [stranger, a], |tx| tx.refund_body(&stranger.tenant, &a.id)), None);
         stranger
             .commit(vec![Change::refund(
                 EventType::RefundProcessing,
@@ -81,8 +77,7 @@ pub(crate) async fn refunds_and_payments_are_listed_by_filter(database: &dyn Dat
     }
 }
 
-pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_operator_finds_refunds_of_all_merchants(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let (mine, theirs) = (shop.sell().await, other.sell().await);
     let a = request(&shop, &mine.order.order_number, 1, RequesterType::ApiKey, 1).await;
@@ -101,17 +96,14 @@ pub(crate) async fn the_operator_finds_refunds_of_all_merchants(database: &dyn D
     assert_eq!(list(&[RefundStatus::Requested], Some(&c.id), 9).await, std::slice::from_ref(&b));
     assert_eq!(list(&[RefundStatus::Requested, RefundStatus::Processing], None, 9).await, [c, b.clone(), a]);
     assert_eq!(list(&[RefundStatus::Failed], None, 9).await, []);
-
-    let store = &shop.store;
-    let found = ask!(store.read, [b], |tx| tx.refund_find(&b.id)).unwrap().unwrap();
+    let found = read!(shop, [b], |tx| tx.refund_find(&b.id)).unwrap();
     assert_eq!((found.tenant, found.refund), (other.tenant.clone(), b));
     assert_eq!(found.payment, payment_now(&other, &theirs.payment.id).await);
     let nobody = RefundId::generate(at(9), &mut dice());
-    assert!(ask!(store.read, |tx| tx.refund_find(&nobody)).unwrap().is_none());
+    assert!(read!(shop, |tx| tx.refund_find(&nobody)).is_none());
 }
 
-pub(crate) async fn late_payments_are_found(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn late_payments_are_found(shop: Shop, _: &dyn Database) {
     let other = Shop::new(&shop.store, "other").await;
     let mut late = Vec::new();
     for shop in [&shop, &other] {
@@ -124,8 +116,8 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
         late.push(payment);
     }
     let own = async |filter: PaymentFilter| {
-        let page = ask!(shop.store.read, [shop], |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
-        page.unwrap().rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
+        let page = read!(shop, |tx| tx.payments_page(&shop.tenant, &filter, None, 9));
+        page.rows.into_iter().map(|(_, body)| body).collect::<Vec<_>>()
     };
     let text = |payment: &Payment| serde_json::to_string(payment).unwrap();
     assert_eq!(own(PaymentFilter { late: Some(true), ..PaymentFilter::default() }).await, [text(&late[0])]);
@@ -145,15 +137,14 @@ pub(crate) async fn late_payments_are_found(database: &dyn Database) {
 }
 
 /// A refund of money that made no order (contract 18.3).
-pub(crate) async fn a_refund_may_belong_to_no_order(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_refund_may_belong_to_no_order(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let a = request(&shop, &sale.order.order_number, 10, RequesterType::Operator, 1).await;
     let id = RefundId::generate(at(3), &mut dice());
     let orphan = Refund { id, order_number: None, resource_version: 1, ..a };
     let told = Change::refund(EventType::RefundRequested, &orphan);
     shop.commit(vec![told]).await.unwrap();
-    let found = ask!(shop.store.read, [orphan], |tx| tx.refund_find(&orphan.id)).unwrap().unwrap();
+    let found = read!(shop, [orphan], |tx| tx.refund_find(&orphan.id)).unwrap();
     assert_eq!((found.refund, found.payment.id), (orphan, sale.payment.id));
     assert_eq!(database.number("SELECT CAST(SUM(amount_refund_pending) AS BIGINT) FROM payments").await, 20);
 }

@@ -10,7 +10,7 @@ use authority_store::StoreError;
 use authority_store::commit::Audience;
 use authority_store::tx::{FirstRead, Prefetch, Tx};
 
-use super::{Shop, ask, at, dice};
+use super::{Shop, ask, at, dice, read};
 
 async fn standing(tx: &mut Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
     let order = tx.order_get(&shop.tenant, number).await?.unwrap();
@@ -91,5 +91,5 @@ pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s
 }
 
 pub(crate) async fn payment_now(shop: &Shop, id: &PaymentId) -> Payment {
-    ask!(shop.store.read, [shop, id], |tx| tx.payment_get(&shop.tenant, &id)).unwrap().unwrap()
+    read!(shop, [id], |tx| tx.payment_get(&shop.tenant, &id)).unwrap()
 }

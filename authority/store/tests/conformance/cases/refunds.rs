@@ -12,18 +12,17 @@ use verify_core::catalog::EventType;
 
 use super::refund_steps::{payment_now, report, request, request_under};
 use super::shop::Sale;
-use super::{Database, Shop, ask, at, dice, hold, submit};
+use super::{Database, Shop, ask, at, dice, hold, read, release, submit};
 
 async fn order_now(shop: &Shop, number: &OrderNumber) -> Order {
-    ask!(shop.store.read, [shop, number], |tx| tx.order_get(&shop.tenant, &number)).unwrap().unwrap()
+    read!(shop, [number], |tx| tx.order_get(&shop.tenant, &number)).unwrap()
 }
 
 async fn reserved(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, i64> {
-    ask!(shop.store.read, [shop, number], |tx| tx.refunds_reserved(&shop.tenant, &number)).unwrap()
+    read!(shop, [number], |tx| tx.refunds_reserved(&shop.tenant, &number))
 }
 
-pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let (number, id) = (&sale.order.order_number, &sale.payment.id);
     let column =
@@ -39,8 +38,7 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
         payment.resource_version, sale.payment.resource_version,
         "nothing happened to the payment itself"
     );
-    let same = ask!(shop.store.read, [shop, number], |tx| tx.payments_of_order(&shop.tenant, &number));
-    assert_eq!(same.unwrap(), [payment]);
+    assert_eq!(read!(shop, [number], |tx| tx.payments_of_order(&shop.tenant, &number)), [payment]);
 
     let first = report(&shop, &first, RefundStatus::Processing, 3).await;
     assert_eq!((reserved(&shop, number).await.get(id), column().await), (Some(&130), 130));
@@ -59,8 +57,10 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(database: &dyn Da
 
 /// Each request that shares a transaction with others finds what those before it have reserved, and what they made
 /// under its key.
-pub(crate) async fn requests_that_wait_together_never_use_the_same_money(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn requests_that_wait_together_never_use_the_same_money(
+    shop: Shop,
+    database: &dyn Database,
+) {
     let (sale, other, third) = (shop.sell().await, shop.sell().await, shop.sell().await);
     let asking = |sale: &Sale, amount, key: &'static str| {
         let (shop, number) = (shop.clone(), sale.order.order_number.clone());
@@ -68,14 +68,13 @@ pub(crate) async fn requests_that_wait_together_never_use_the_same_money(databas
             async move { request_under(&shop, &number, amount, RequesterType::ApiKey, 1, Some(key)).await },
         )
     };
-    let (open, holding) = hold(&shop.store).await;
+    let held = hold(&shop.store).await;
     let first = asking(&sale, 5000, "k-1");
     let elsewhere = [(&other, "k-2"), (&third, "k-5")].map(|(sale, key)| asking(sale, 5000, key));
     let too_much = asking(&sale, 101, "k-3");
     let again = asking(&sale, 5000, "k-1");
     let rest = asking(&sale, 100, "k-4");
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     let made = first.await.unwrap();
     for elsewhere in elsewhere {
         elsewhere.await.unwrap();
@@ -93,8 +92,7 @@ pub(crate) async fn requests_that_wait_together_never_use_the_same_money(databas
 }
 
 /// The schema's own view of I2, whatever a use case has computed.
-pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn refunds_never_exceed_what_was_captured(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
     let made = request(&shop, number, 5000, RequesterType::ApiKey, 1).await;
@@ -103,7 +101,7 @@ pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Databa
     more.amount = 101;
     let change = |refund: &Refund| vec![Change::refund(EventType::RefundRequested, refund)];
     shop.commit(change(&more)).await.unwrap_err();
-    assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 1);
+    assert_eq!(database.count("refunds").await, 1);
     for sql in [
         "UPDATE payments SET amount_refund_pending = amount_captured + 1",
         "UPDATE payments SET amount_refunded = 101",
@@ -122,8 +120,7 @@ pub(crate) async fn refunds_never_exceed_what_was_captured(database: &dyn Databa
     shop.commit(change(&more)).await.unwrap();
 }
 
-pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(shop: Shop, _: &dyn Database) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let sale = shop.sell().await;
     request(&shop, &sale.order.order_number, 70, RequesterType::ApiKey, 1).await;
@@ -151,8 +148,7 @@ pub(crate) async fn a_payment_is_stated_anew_only_as_it_is(database: &dyn Databa
     assert_eq!(payment_now(&shop, &payment.id).await, payment);
 }
 
-pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_refund_per_key_of_a_requester(shop: Shop, database: &dyn Database) {
     let sale = shop.sell().await;
     let number = &sale.order.order_number;
     let request = async |amount, requester| {
@@ -166,11 +162,11 @@ pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
     twin.id = RefundId::generate(at(4), &mut dice());
     let change = Change::refund(EventType::RefundRequested, &twin);
     shop.commit_under(vec![change], twin.id.as_str(), "k-1", [9; 32]).await.unwrap_err();
-    assert_eq!(database.number("SELECT COUNT(*) FROM refunds").await, 2);
+    assert_eq!(database.count("refunds").await, 2);
     // The key stays when the refund moves on.
     let first = report(&shop, &first, RefundStatus::Completed, 4).await;
     let by_key = async |shop: &Shop, requester, key: &'static str| {
-        ask!(shop.store.read, [shop], |tx| tx.refund_by_key(&shop.tenant, requester, key)).unwrap()
+        read!(shop, |tx| tx.refund_by_key(&shop.tenant, requester, key))
     };
     let made = |record| Some(MadeUnderKey { record, fingerprint: Some(vec![9; 32]) });
     assert_eq!(by_key(&shop, RequesterType::ApiKey, "k-1").await, made(first.clone()));
@@ -184,8 +180,7 @@ pub(crate) async fn one_refund_per_key_of_a_requester(database: &dyn Database) {
     assert_eq!(by_key(&shop.in_test_mode(), RequesterType::ApiKey, "k-1").await, None);
 }
 
-pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(database: &dyn Database) {
-    let plain = Shop::open(database).await;
+pub(crate) async fn refunds_move_by_themselves_where_their_merchants_let_them(plain: Shop, _: &dyn Database) {
     let mut merchant = super::fixtures::merchant("lively");
     merchant.settings.sandbox_auto_advance = true;
     let context = merchant.context();

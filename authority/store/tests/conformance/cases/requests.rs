@@ -5,7 +5,9 @@ use authority_store::StoreError;
 use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, Prefetch};
 
 use super::fixtures::kept_answer;
-use super::{Database, Pending, Shop, api_key, ask, at, hold, noon, operator_key, submit};
+use super::{
+    Database, Pending, Shop, api_key, ask, at, done, hold, noon, operator_key, read, release, submit,
+};
 
 fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyRecord {
     let fingerprint = [answer.len().try_into().unwrap(); 32];
@@ -13,12 +15,11 @@ fn record(scope: &KeyScope, answer: &str, created_at: Timestamp) -> IdempotencyR
     IdempotencyRecord { fingerprint, created_at, expires_at, ..kept_answer(scope.clone(), "k-1", answer) }
 }
 
-pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_answer_is_kept_until_it_expires(shop: Shop, database: &dyn Database) {
     let insert =
         async |record: IdempotencyRecord| ask!(shop.store.write, |tx| tx.idempotency_insert(&record));
     let get = async |scope: &KeyScope, now: Timestamp| {
-        ask!(shop.store.read, [scope], |tx| tx.idempotency_get(&scope, "k-1", now)).unwrap()
+        read!(shop, [scope], |tx| tx.idempotency_get(&scope, "k-1", now))
     };
     let tenant = &KeyScope::Merchant(shop.tenant.clone());
     assert_eq!(get(tenant, noon()).await, None);
@@ -40,59 +41,53 @@ pub(crate) async fn an_answer_is_kept_until_it_expires(database: &dyn Database) 
     assert_eq!(get(tenant, at(60)).await, None, "it has expired");
     insert(record(tenant, "second", at(60))).await.unwrap();
     assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())));
-    assert_eq!(database.number("SELECT COUNT(*) FROM idempotency").await, 3);
-    let store = &shop.store;
-    let purge =
-        async |now: Timestamp, limit: i64| ask!(store.write, |tx| tx.idempotency_purge(now, limit)).unwrap();
+    assert_eq!(database.count("idempotency").await, 3);
+    let purge = async |now: Timestamp, limit: i64| done!(shop, |tx| tx.idempotency_purge(now, limit));
     assert_eq!(purge(at(60).plus_ms(-1), 9).await, 0, "none has expired");
     assert_eq!(purge(at(60), 1).await, 1, "a little at a time");
     assert_eq!(purge(at(60), 9).await, 1);
     assert_eq!(get(tenant, at(60)).await, Some(([6; 32], "second".to_owned())), "what lives stays");
 }
 
-pub(crate) async fn keys_come_back_as_they_were(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let store = &shop.store;
+pub(crate) async fn keys_come_back_as_they_were(shop: Shop, _: &dyn Database) {
     let mut key = api_key(&shop.tenant.merchant_id, 1);
     key.scopes = Scope::ALL.to_vec();
     key.expires_at = Some(at(60));
     key.last_used_at = Some(at(-60));
-    ask!(store.write, [key], |tx| tx.api_key_insert(&key)).unwrap();
-    let (found, merchant) = ask!(store.read, |tx| tx.api_key_by_hash(&[1; 32])).unwrap().unwrap();
+    done!(shop, [key], |tx| tx.api_key_insert(&key));
+    let (found, merchant) = read!(shop, |tx| tx.api_key_by_hash(&[1; 32])).unwrap();
     assert_eq!(found, key);
     assert_eq!(merchant.id, shop.tenant.merchant_id);
-    assert!(ask!(store.read, |tx| tx.api_key_by_hash(&[2; 32])).unwrap().is_none());
+    assert!(read!(shop, |tx| tx.api_key_by_hash(&[2; 32])).is_none());
 
     let operator = OperatorKeyRecord { revoked_at: Some(at(1)), ..operator_key(3) };
-    ask!(store.write, [operator], |tx| tx.operator_key_insert(&operator)).unwrap();
-    let found = ask!(store.read, |tx| tx.operator_key_by_hash(&[3; 32]));
-    assert_eq!(format!("{:?}", found.unwrap().unwrap()), format!("{operator:?}"));
-    let merchants = ask!(store.read, |tx| tx.operator_key_by_hash(&[1; 32]));
-    assert!(merchants.unwrap().is_none(), "a merchant's key is no operator's");
+    done!(shop, [operator], |tx| tx.operator_key_insert(&operator));
+    let found = read!(shop, |tx| tx.operator_key_by_hash(&[3; 32]));
+    assert_eq!(format!("{:?}", found.unwrap()), format!("{operator:?}"));
+    let merchants = read!(shop, |tx| tx.operator_key_by_hash(&[1; 32]));
+    assert!(merchants.is_none(), "a merchant's key is no operator's");
 }
 
 /// Keys are looked up for all that wait together; what one of them writes, the next one finds all the same.
-pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_key_is_found_by_the_job_behind_the_one_that_kept_it(
+    shop: Shop,
+    database: &dyn Database,
+) {
     keeping(&shop, "old").await.unwrap();
-    let (open, holding) = hold(&shop.store).await;
+    let held = hold(&shop.store).await;
     let again = keeping(&shop, "old");
     let first = keeping(&shop, "new");
     let behind = keeping(&shop, "new");
     // What the database cannot even look up is its sender's own trouble.
     let odd = keeping(&shop, "n\0ul");
     let other = keeping(&shop, "other");
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     assert_eq!(again.await.unwrap(), Some("{}".to_owned()));
     assert_eq!(first.await.unwrap(), None);
     assert_eq!(behind.await.unwrap(), Some("{}".to_owned()));
     let _ = odd.await;
     assert_eq!(other.await.unwrap(), None);
-    assert_eq!(
-        database.number("SELECT COUNT(*) FROM idempotency WHERE key IN ('old', 'new', 'other')").await,
-        3
-    );
+    assert_eq!(database.count("idempotency WHERE key IN ('old', 'new', 'other')").await, 3);
 }
 
 /// Looks a key up, and keeps an answer under it when there is none.

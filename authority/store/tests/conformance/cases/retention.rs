@@ -2,10 +2,9 @@
 
 use authority_domain::{EventId, Tenant};
 use authority_store::Store;
-use authority_store::commit::Audience;
 use authority_store::tx::{OldEvent, SettledAs};
 
-use super::{Database, Shop, ask, at, noon, settlement};
+use super::{Database, Shop, ask, at, done, noon, read, settlement};
 
 /// The events of a stream up to a sequence.
 async fn up_to(shop: &Shop, through: i64) -> (Tenant, Vec<EventId>) {
@@ -14,7 +13,7 @@ async fn up_to(shop: &Shop, through: i64) -> (Tenant, Vec<EventId>) {
 }
 
 async fn remove_all(shop: &Shop, streams: Vec<(Tenant, Vec<EventId>)>, before: i64) -> u64 {
-    ask!(shop.store.write, |tx| tx.retention_remove(&streams, at(before))).unwrap()
+    done!(shop, |tx| tx.retention_remove(&streams, at(before)))
 }
 
 async fn remove(shop: &Shop, through: i64, before: i64) -> u64 {
@@ -27,18 +26,20 @@ async fn due(store: &Store, after: Option<EventId>, before: i64, limit: i64) -> 
 }
 
 async fn oldest(shop: &Shop, limit: i64) -> Vec<OldEvent> {
-    ask!(shop.store.read, [shop], |tx| tx.retention_oldest(&shop.tenant, limit)).unwrap()
+    read!(shop, |tx| tx.retention_oldest(&shop.tenant, limit))
 }
 
 async fn sequences(shop: &Shop) -> Vec<i64> {
-    shop.events().await.into_iter().map(|(sequence, _)| sequence).collect()
+    shop.sequences().await
 }
 
-pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(
+    shop: Shop,
+    database: &dyn Database,
+) {
     let stranger = Shop::new(&shop.store, "other").await;
     for s in [0, 10, 20, 30] {
-        shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(s)).await.unwrap();
+        shop.open_checkout_at(at(s)).await;
         if s == 0 {
             shop.endpoint(&["*"]).await;
         }
@@ -64,9 +65,9 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(dat
     assert_eq!(sequences(&shop).await, [3, 4]);
     assert_eq!(sequences(&stranger).await, [1]);
     for (table, left) in [("deliveries", 2), ("attempts", 2)] {
-        assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {table}")).await, left, "{table}");
+        assert_eq!(database.count(table).await, left, "{table}");
     }
-    let range = ask!(shop.store.read, [shop], |tx| tx.stream_range(&shop.tenant)).unwrap();
+    let range = read!(shop, |tx| tx.stream_range(&shop.tenant));
     assert_eq!((range.oldest, range.latest), (3, 4));
     // When it has ended all may go, and the stream goes on where it was.
     let last = shop.lease("b", at(100), 9, 9).await;
@@ -76,12 +77,11 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(dat
 }
 
 /// Streams of one shard share a transaction; one that cannot go yet keeps no other.
-pub(crate) async fn streams_lose_events_together(database: &dyn Database) {
-    let one = Shop::open(database).await;
+pub(crate) async fn streams_lose_events_together(one: Shop, _: &dyn Database) {
     let live =
         Shop { tenant: Tenant { livemode: !one.tenant.livemode, ..one.tenant.clone() }, ..one.clone() };
     for (shop, s) in [(&one, 0), (&live, 1), (&one, 2), (&live, 3)] {
-        shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(s)).await.unwrap();
+        shop.open_checkout_at(at(s)).await;
     }
     let all = due(&one.store, None, 9, 9).await;
     let whose: Vec<&Tenant> = all.iter().map(|(_, tenant)| tenant).collect();
@@ -93,9 +93,9 @@ pub(crate) async fn streams_lose_events_together(database: &dyn Database) {
     let both = async || vec![up_to(&one, 2).await, up_to(&live, 2).await];
     assert_eq!(remove_all(&one, both().await, 3).await, 2, "one of the other is too young");
     assert_eq!((sequences(&one).await, sequences(&live).await), (vec![], vec![1, 2]));
-    one.commit_at(vec![one.opened().1], Audience::Subscribers, at(4)).await.unwrap();
+    one.open_checkout_at(at(4)).await;
     live.endpoint(&["*"]).await;
-    live.commit_at(vec![live.opened().1], Audience::Subscribers, at(5)).await.unwrap();
+    live.open_checkout_at(at(5)).await;
     let both = vec![up_to(&one, 3).await, up_to(&live, 3).await];
     assert_eq!(remove_all(&one, both, 9).await, 1, "one of the other has a delivery that waits");
     assert_eq!((sequences(&one).await, sequences(&live).await), (vec![], vec![1, 2, 3]));
@@ -103,11 +103,8 @@ pub(crate) async fn streams_lose_events_together(database: &dyn Database) {
     assert_eq!(sequences(&live).await, [3]);
 }
 
-pub(crate) async fn nothing_else_removes_an_event(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+pub(crate) async fn nothing_else_removes_an_event(shop: Shop, database: &dyn Database) {
+    shop.open_checkouts(3).await;
     assert_eq!(remove(&shop, 1, 1).await, 1);
     // What a stream has not given up stays, whoever asks.
     for sql in ["DELETE FROM events", "DELETE FROM events WHERE sequence = 3", "UPDATE events SET body = ''"]
@@ -118,31 +115,27 @@ pub(crate) async fn nothing_else_removes_an_event(database: &dyn Database) {
     assert_eq!(sequences(&shop).await, [2, 3]);
 }
 
-pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let event: EventId = shop.open_checkout().await.events[0].id.clone();
     let again: Vec<_> = (0..3).map(|_| shop.replay_of(&event, 1, &id, noon())).collect();
-    let store = &shop.store;
-    ask!(store.write, [shop], |tx| tx.deliveries_insert(&shop.tenant, &again, noon())).unwrap();
+    done!(shop, |tx| tx.deliveries_insert(&shop.tenant, &again, noon()));
     // All but the last replay end.
     let taken = shop.lease("a", noon(), 3, 9).await;
     let ended = taken.iter().map(|delivery| settlement(delivery, "a", SettledAs::Succeeded)).collect();
     assert_eq!(shop.settle(ended).await, 3);
     let thin = async |limit: i64| -> u64 {
-        ask!(store.write, [shop, event], |tx| tx.retention_thin(&shop.tenant, &event, limit)).unwrap()
+        done!(shop, [event], |tx| tx.retention_thin(&shop.tenant, &event, limit))
     };
-    let replays = "SELECT COUNT(*) FROM deliveries WHERE triggered_by = 'replay'";
-    let before = database.number(replays).await;
+    let replays = "deliveries WHERE triggered_by = 'replay'";
+    let before = database.count(replays).await;
     assert_eq!(before, 3);
     assert_eq!(thin(1).await, 1);
     thin(9).await;
     assert_eq!(thin(9).await, 0);
     assert_eq!(
-        database.number(replays).await,
-        database
-            .number("SELECT COUNT(*) FROM deliveries WHERE status = 'pending' AND triggered_by = 'replay'")
-            .await
+        database.count(replays).await,
+        database.count("deliveries WHERE status = 'pending' AND triggered_by = 'replay'").await
     );
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE triggered_by = 'event'").await, 1);
+    assert_eq!(database.count("deliveries WHERE triggered_by = 'event'").await, 1);
 }

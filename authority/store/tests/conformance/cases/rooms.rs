@@ -9,7 +9,7 @@ use authority_domain::{EndpointId, Timestamp};
 use authority_store::slots::Want;
 use authority_store::tx::Lease;
 
-use super::{Database, Shop, ask, at, noon};
+use super::{Database, Shop, at, done, noon, read};
 
 /// Deliveries that wait for each endpoint before any is taken.
 const WAITING: i64 = 6;
@@ -30,11 +30,15 @@ async fn every_case(database: &dyn Database, shop: &Shop) -> Vec<Case> {
                 for in_flight in 0..=4 {
                     let endpoint = shop.endpoint(&["*"]).await;
                     let held = until.map_or("NULL".to_owned(), |until| until.as_ms().to_string());
-                    let sql = format!(
-                        "UPDATE webhook_endpoints SET held_until = {held}, hold_step = {step}, \
-                         hold_regained = {regained}, health_state = '{health}' WHERE id = '{endpoint}'"
-                    );
-                    assert_eq!(database.execute(&sql).await.unwrap(), 1);
+                    database
+                        .set_endpoint(
+                            &endpoint,
+                            &format!(
+                                "held_until = {held}, hold_step = {step}, \
+                         hold_regained = {regained}, health_state = '{health}'"
+                            ),
+                        )
+                        .await;
                     let hold = Hold { until, step, regained, ..Hold::default() };
                     cases.push(Case { endpoint, hold, health: *health, in_flight });
                 }
@@ -44,12 +48,9 @@ async fn every_case(database: &dyn Database, shop: &Shop) -> Vec<Case> {
     cases
 }
 
-pub(crate) async fn a_claim_takes_what_there_is_room_for(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_claim_takes_what_there_is_room_for(shop: Shop, database: &dyn Database) {
     let cases = every_case(database, &shop).await;
-    for _ in 0..WAITING {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(WAITING).await;
     for most in [1, 3, 8] {
         for case in &cases {
             let sql = format!(
@@ -75,8 +76,7 @@ pub(crate) async fn a_claim_takes_what_there_is_room_for(database: &dyn Database
 }
 
 /// What is set for the endpoint and its merchant, what this instance wants, and what it holds itself.
-pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(shop: Shop, database: &dyn Database) {
     // (of the endpoint, of the merchant, wanted, beyond, leased by others, leased by itself) → taken of 20.
     let table = [
         (None, None, None, 0, 0, 8),
@@ -108,9 +108,7 @@ pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(database: &d
         ] {
             assert_eq!(database.execute(&sql).await.unwrap(), 1);
         }
-        for _ in 0..20 + others {
-            shop.open_checkout().await;
-        }
+        shop.open_checkouts(20 + others).await;
         let held = format!(
             "UPDATE deliveries SET lease_token = 'another', lease_until = {} \
              WHERE endpoint_id = '{endpoint}' AND sequence <= {others}",
@@ -130,7 +128,7 @@ pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(database: &d
             merchants: BTreeMap::new(),
             among: Some(vec![endpoint]),
         };
-        let leased = ask!(shop.store.write, |tx| tx.delivery_lease_due(&lease)).unwrap();
+        let leased = done!(shop, |tx| tx.delivery_lease_due(&lease));
         let case = format!("{own:?} {merchants:?} {most:?} {beyond} {others}");
         assert_eq!(i64::try_from(leased.len()).unwrap(), expected, "{case}");
         let set = own.into_iter().chain(merchants).min().unwrap_or(12);
@@ -141,17 +139,13 @@ pub(crate) async fn a_claim_takes_what_is_wanted_within_what_is_set(database: &d
 }
 
 /// What waits for an endpoint that is held back has not been forgotten; nobody is to send it yet.
-pub(crate) async fn what_is_held_back_is_not_unattended(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_is_held_back_is_not_unattended(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
-    let hold = format!("UPDATE webhook_endpoints SET held_until = {} WHERE id = '{id}'", at(100).as_ms());
-    database.execute(&hold).await.unwrap();
-    let unattended =
-        async |now| -> Option<Timestamp> { ask!(shop.store.read, |tx| tx.oldest_unattended(now)).unwrap() };
+    database.set_endpoint(&id, &format!("held_until = {}", at(100).as_ms())).await;
+    let unattended = async |now| -> Option<Timestamp> { read!(shop, |tx| tx.oldest_unattended(now)) };
     assert_eq!(unattended(at(100).plus_ms(-1)).await, None);
     assert_eq!(unattended(at(100)).await, Some(at(100)), "since the end of the hold, not since it was due");
-    let hold = format!("UPDATE webhook_endpoints SET held_until = {} WHERE id = '{id}'", noon().as_ms() - 1);
-    database.execute(&hold).await.unwrap();
+    database.set_endpoint(&id, &format!("held_until = {}", noon().as_ms() - 1)).await;
     assert_eq!(unattended(at(100)).await, Some(noon()), "a hold that was over before counts for nothing");
 }

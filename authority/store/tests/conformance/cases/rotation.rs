@@ -4,7 +4,7 @@ use authority_domain::EndpointId;
 use authority_store::StoreError;
 use authority_store::tx::SealedSecret;
 
-use super::{Database, Shop, ask, at, noon};
+use super::{Database, Shop, ask, at, done, noon};
 
 async fn rotate(shop: &Shop, id: &EndpointId, until: i64, now: i64) -> Result<i64, StoreError> {
     ask!(shop.store.write, [shop, id], |tx| async {
@@ -25,8 +25,7 @@ async fn signing(shop: &Shop, token: &str, s: i64) -> Vec<(i64, Option<i64>)> {
         .collect()
 }
 
-pub(crate) async fn two_secrets_sign_while_the_overlap_is_open(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn two_secrets_sign_while_the_overlap_is_open(shop: Shop, database: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     assert_eq!(signing(&shop, "a", 0).await, [(1, None)]);
     assert_eq!(rotate(&shop, &id, 100, 10).await.unwrap(), 2);
@@ -38,21 +37,16 @@ pub(crate) async fn two_secrets_sign_while_the_overlap_is_open(database: &dyn Da
     // Without an overlap the older one is gone at once.
     assert_eq!(rotate(&shop, &id, 110, 110).await.unwrap(), 4);
     assert_eq!(signing(&shop, "e", 110).await, [(4, None)]);
-    assert_eq!(database.number("SELECT COUNT(*) FROM endpoint_secrets").await, 1);
+    assert_eq!(database.count("endpoint_secrets").await, 1);
     rotate(&shop.in_test_mode(), &id, 300, 120).await.unwrap_err();
 }
 
-pub(crate) async fn old_secrets_are_removed(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn old_secrets_are_removed(shop: Shop, database: &dyn Database) {
     let (retired, expired, open) =
         (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
     for (id, until) in [(&retired, 100), (&expired, 100), (&open, 200)] {
         rotate(&shop, id, until, 10).await.unwrap();
-        let sql = format!(
-            "UPDATE webhook_endpoints SET previous_secret_expires_at = {} WHERE id = '{id}'",
-            at(until).as_ms()
-        );
-        database.execute(&sql).await.unwrap();
+        database.set_endpoint(id, &format!("previous_secret_expires_at = {}", at(until).as_ms())).await;
     }
     let versions = async |id: &EndpointId| {
         let sql =
@@ -60,22 +54,20 @@ pub(crate) async fn old_secrets_are_removed(database: &dyn Database) {
         database.number(&sql).await
     };
     let retire = async |shop: &Shop| {
-        ask!(shop.store.write, [shop, retired], |tx| tx.secret_retire(&shop.tenant, &retired)).unwrap();
+        done!(shop, [retired], |tx| tx.secret_retire(&shop.tenant, &retired));
     };
     retire(&shop.in_test_mode()).await;
     assert_eq!(versions(&retired).await, 1 + 2, "another tenant retires nothing");
     retire(&shop).await;
     assert_eq!(versions(&retired).await, 2);
-    let expire = async |s: i64| -> Vec<EndpointId> {
-        ask!(shop.store.write, |tx| tx.secrets_expire(at(s), 9)).unwrap()
-    };
+    let expire = async |s: i64| -> Vec<EndpointId> { done!(shop, |tx| tx.secrets_expire(at(s), 9)) };
     assert_eq!(expire(99).await, []);
     assert_eq!(expire(100).await, std::slice::from_ref(&expired));
     assert_eq!(expire(100).await, []);
     assert_eq!((versions(&expired).await, versions(&open).await), (2, 1 + 2));
-    let overlaps = "SELECT COUNT(*) FROM webhook_endpoints WHERE previous_secret_expires_at IS NOT NULL";
+    let overlaps = "webhook_endpoints WHERE previous_secret_expires_at IS NOT NULL";
     assert_eq!(
-        database.number(overlaps).await,
+        database.count(overlaps).await,
         2,
         "the open one, and the one whose endpoint a use case writes"
     );

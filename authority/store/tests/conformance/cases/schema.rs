@@ -2,10 +2,10 @@
 
 use authority_store::{Inspection, Store, StoreError};
 
-use super::{Database, Shop, ask, noon};
+use super::{Database, Shop, done, noon, read};
 
-pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_newer_schema_is_refused(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     store.close().await;
     drop(store);
     let known = database.number("SELECT MAX(version) FROM _sqlx_migrations").await;
@@ -19,8 +19,8 @@ pub(crate) async fn a_newer_schema_is_refused(database: &dyn Database) {
 }
 
 /// Before the first release the schema had other first migrations; what they made is not taken for a part of this one.
-pub(crate) async fn a_schema_that_began_otherwise_is_refused(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_schema_that_began_otherwise_is_refused(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     store.close().await;
     drop(store);
     database.execute("UPDATE _sqlx_migrations SET checksum = 'another' WHERE version = 1").await.unwrap();
@@ -34,8 +34,7 @@ pub(crate) async fn a_schema_that_began_otherwise_is_refused(database: &dyn Data
 
 /// A newer program that has only added to the schema leaves this one as it was: it goes on, starts again, is told to
 /// migrate and finds nothing to do. With a change among the additions it may do none of that.
-pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(shop: Shop, database: &dyn Database) {
     let newer = async |description: &str| {
         let sql = format!(
             "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
@@ -49,7 +48,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     }
     newer("9001_expand_one").await;
     newer("9002_expand_another").await;
-    let fits = async || ask!(shop.store.read, |tx| tx.schema_fits()).unwrap();
+    let fits = async || read!(shop, |tx| tx.schema_fits());
     assert!(fits().await);
     shop.endpoint(&["*"]).await;
     shop.open_checkout().await;
@@ -64,7 +63,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     assert_eq!(shop.open_checkout().await.events[0].sequence, 2);
 
     newer("9003_contract_one").await;
-    assert!(!ask!(shop.store.read, |tx| tx.schema_fits()).unwrap());
+    assert!(!read!(shop, |tx| tx.schema_fits()));
     shop.store.close().await;
     drop(shop);
     for refused in [database.open().await.map(drop), Store::migrate(&database.url()).await] {
@@ -72,8 +71,7 @@ pub(crate) async fn what_a_newer_program_adds_is_no_obstacle(database: &dyn Data
     }
 }
 
-pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn reopening_keeps_everything(shop: Shop, database: &dyn Database) {
     let endpoint = shop.endpoint(&["*"]).await;
     let sale = shop.sell().await;
     shop.lease("a", noon(), 2, 9).await;
@@ -85,16 +83,14 @@ pub(crate) async fn reopening_keeps_everything(database: &dyn Database) {
     let store = database.open().await.unwrap();
     let shop = Shop { store, tenant, context };
     assert_eq!(shop.events().await, events);
-    let store = &shop.store;
-    let order = ask!(store.read, [shop, sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
-    assert_eq!(order.unwrap(), Some(sale.order));
-    let merchant = ask!(store.read, [shop], |tx| tx.merchant_get(&shop.tenant.merchant_id));
-    assert_eq!(merchant.unwrap().unwrap().slug, "acme");
-    let (owner, secret) = ask!(store.read, |tx| tx.secret_sample()).unwrap().unwrap();
+    let order = read!(shop, [sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
+    assert_eq!(order, Some(sale.order));
+    assert_eq!(read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id)).unwrap().slug, "acme");
+    let (owner, secret) = read!(shop, |tx| tx.secret_sample()).unwrap();
     assert_eq!((owner, secret.version, secret.sealed), (endpoint, 1, vec![1, 2, 3]));
     // Leases are there too, until the process that is alone with the database takes them back.
     assert_eq!(shop.lease("b", noon(), 9, 9).await.len(), 4);
-    assert_eq!(ask!(store.write, |tx| tx.delivery_lease_release_all()).unwrap(), 6);
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release_all()), 6);
     assert_eq!(shop.lease("c", noon(), 9, 9).await.len(), 6);
     // The stream goes on where it was.
     let next = i64::try_from(events.len()).unwrap() + 1;

@@ -2,14 +2,11 @@
 
 use authority_store::tx::{LeasedDelivery, Settled, SettledAs};
 
-use super::{Database, Shop, ask, at, noon, settlement};
+use super::{Database, Shop, at, done, noon, read, settlement};
 
-pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn each_outcome_leaves_its_marks(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(3).await;
     let taken = shop.lease("a", noon(), 9, 9).await;
     let settlements = vec![
         settlement(&taken[0], "a", SettledAs::Succeeded),
@@ -37,9 +34,8 @@ pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
         ),
     ];
     for (delivery, marks) in taken.iter().zip(expected) {
-        let sql =
-            format!("SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND {common} AND {marks}", delivery.id);
-        assert_eq!(database.number(&sql).await, 1, "{marks}");
+        let sql = format!("deliveries WHERE id = '{}' AND {common} AND {marks}", delivery.id);
+        assert_eq!(database.count(&sql).await, 1, "{marks}");
     }
     let attempts = format!(
         "SELECT COUNT(*) FROM attempts WHERE number = 1 AND started_at = {} AND signed_timestamp = {} \
@@ -48,16 +44,13 @@ pub(crate) async fn each_outcome_leaves_its_marks(database: &dyn Database) {
         at(60).as_unix_seconds()
     );
     assert_eq!(database.number(&attempts).await, 3);
-    let retries = format!("SELECT COUNT(*) FROM attempts WHERE retry_at = {}", at_ms(300));
-    assert_eq!(database.number(&retries).await, 1);
+    let retries = format!("attempts WHERE retry_at = {}", at_ms(300));
+    assert_eq!(database.count(&retries).await, 1);
 }
 
-pub(crate) async fn only_what_is_still_ours_is_settled(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn only_what_is_still_ours_is_settled(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
-    for _ in 0..3 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(3).await;
     assert_eq!(shop.settle(Vec::new()).await, 0);
     let taken = shop.lease("mine", noon(), 9, 9).await;
     let settled = settlement(&taken[0], "mine", SettledAs::Succeeded);
@@ -69,11 +62,10 @@ pub(crate) async fn only_what_is_still_ours_is_settled(database: &dyn Database) 
         settlement(&taken[2], "mine", SettledAs::Succeeded),
     ];
     assert_eq!(shop.settle(batch).await, 1);
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 2);
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'succeeded'").await, 2);
-    let held =
-        format!("SELECT COUNT(*) FROM deliveries WHERE id = '{}' AND lease_token = 'mine'", taken[1].id);
-    assert_eq!(database.number(&held).await, 1);
+    assert_eq!(database.count("attempts").await, 2);
+    assert_eq!(database.count("deliveries WHERE status = 'succeeded'").await, 2);
+    let held = format!("deliveries WHERE id = '{}' AND lease_token = 'mine'", taken[1].id);
+    assert_eq!(database.count(&held).await, 1);
     // The outcomes of a former and of the present holder of one delivery may meet in one batch.
     let again = shop.lease("later", at(61), 9, 9).await;
     assert_eq!(again.len(), 1, "the lease of 60 s is over");
@@ -82,18 +74,15 @@ pub(crate) async fn only_what_is_still_ours_is_settled(database: &dyn Database) 
         settlement(&again[0], "later", SettledAs::Succeeded),
     ];
     assert_eq!(shop.settle(batch).await, 1);
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, 3);
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE status = 'succeeded'").await, 3);
+    assert_eq!(database.count("attempts").await, 3);
+    assert_eq!(database.count("deliveries WHERE status = 'succeeded'").await, 3);
 }
 
-pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
-    for _ in 0..5 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(5).await;
     let hasten = async |delivery: &LeasedDelivery, s: i64| {
-        ask!(shop.store.write, [delivery], |tx| tx.delivery_hasten(&delivery.id, at(s))).unwrap();
+        done!(shop, [delivery], |tx| tx.delivery_hasten(&delivery.id, at(s)));
     };
     let taken = shop.lease("a", noon(), 9, 9).await;
     for delivery in &taken {
@@ -116,15 +105,12 @@ pub(crate) async fn a_retry_asked_in_flight_follows_a_failure(database: &dyn Dat
         let failed = status == "failed";
         let settlement = settlement(delivery, "b", settled_as);
         let attempt_id = settlement.attempt_id.clone();
-        let store = &shop.store;
-        let settled = ask!(store.write, |tx| tx.delivery_settle(&[&settlement], at(63)));
-        assert_eq!(settled.unwrap(), [Settled { attempt_id, retry_asked }]);
-        let found =
-            ask!(store.read, [delivery], |tx| tx.delivery_find(&delivery.id)).unwrap().unwrap().delivery;
+        let settled = done!(shop, |tx| tx.delivery_settle(&[&settlement], at(63)));
+        assert_eq!(settled, [Settled { attempt_id, retry_asked }]);
+        let found = read!(shop, [delivery], |tx| tx.delivery_find(&delivery.id)).unwrap().delivery;
         assert_eq!((found.status.as_str(), found.next_attempt_at), (status, next));
         assert_eq!((found.failed_at.is_some(), found.failure_reason.is_some()), (failed, failed));
-        let attempts = ask!(store.read, [delivery], |tx| tx.delivery_attempts_find(&delivery.id));
-        assert_eq!(attempts.unwrap()[0].retry_at, next);
+        assert_eq!(read!(shop, [delivery], |tx| tx.delivery_attempts_find(&delivery.id))[0].retry_at, next);
     }
     assert_eq!(database.number("SELECT COUNT(retry_asked_at) FROM deliveries").await, 0);
     let given_up =

@@ -7,7 +7,7 @@ use authority_domain::{Change, Order, Shipment};
 use authority_store::StoreError;
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, ask, at};
+use super::{Database, Shop, ask, at, read};
 
 /// Three parcels of one sticker each; the order as it is then.
 async fn three_parcels(shop: &Shop) -> (Order, Vec<Shipment>) {
@@ -24,8 +24,7 @@ async fn three_parcels(shop: &Shop) -> (Order, Vec<Shipment>) {
     (order, parcels)
 }
 
-pub(crate) async fn parcels_of_an_order_are_paged_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn parcels_of_an_order_are_paged_newest_first(shop: Shop, _: &dyn Database) {
     let (order, parcels) = three_parcels(&shop).await;
     let (_, elsewhere) = three_parcels(&shop).await;
     let page = async |before: Option<i64>, limit: i64| -> Vec<(i64, String)> {
@@ -44,22 +43,19 @@ pub(crate) async fn parcels_of_an_order_are_paged_newest_first(database: &dyn Da
     assert_eq!(elsewhere.len(), 3);
 }
 
-pub(crate) async fn a_parcel_is_found_with_its_tenant(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_parcel_is_found_with_its_tenant(shop: Shop, _: &dyn Database) {
     for shop in [shop.clone(), shop.in_test_mode()] {
         let (_, parcels) = three_parcels(&shop).await;
-        let found = ask!(shop.store.read, [parcels], |tx| tx.shipment_find(&parcels[0].id));
-        assert_eq!(found.unwrap(), Some((shop.tenant.clone(), parcels[0].clone())));
+        let found = read!(shop, [parcels], |tx| tx.shipment_find(&parcels[0].id));
+        assert_eq!(found, Some((shop.tenant.clone(), parcels[0].clone())));
     }
 }
 
-pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn marks_are_kept_beside_the_record(shop: Shop, _: &dyn Database) {
     let (order, _) = three_parcels(&shop).await;
     let (_, untouched) = (three_parcels(&shop).await, shop.in_test_mode());
     let marks = async |shop: &Shop| -> LineMarks {
-        ask!(shop.store.read, [shop, order], |tx| tx.fulfillment_marks(&shop.tenant, &order.order_number))
-            .unwrap()
+        read!(shop, [order], |tx| tx.fulfillment_marks(&shop.tenant, &order.order_number))
     };
     let put = async |shop: &Shop, marked: LineMarks| -> Result<(), StoreError> {
         ask!(shop.store.write, [shop, order], |tx| {
@@ -88,12 +84,10 @@ pub(crate) async fn marks_are_kept_beside_the_record(database: &dyn Database) {
     assert_eq!(marks(&shop).await, set);
 }
 
-pub(crate) async fn the_operators_word_is_kept_beside_the_record(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn the_operators_word_is_kept_beside_the_record(shop: Shop, _: &dyn Database) {
     let (order, other) = (shop.sell().await.order, shop.sell().await.order);
     let confirmed_by = async |order: &Order| -> ConfirmedBy {
-        ask!(shop.store.read, [shop, order], |tx| tx.order_confirmed_by(&shop.tenant, &order.order_number))
-            .unwrap()
+        read!(shop, [order], |tx| tx.order_confirmed_by(&shop.tenant, &order.order_number))
     };
     assert_eq!(confirmed_by(&order).await, ConfirmedBy::Payments);
     let confirm = async |shop: &Shop| -> Result<(), StoreError> {

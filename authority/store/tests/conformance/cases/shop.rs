@@ -68,6 +68,11 @@ impl Shop {
         Self { tenant, ..self.clone() }
     }
 
+    /// What is the platform's own.
+    pub(crate) fn platform(&self) -> Self {
+        Self { tenant: Tenant::operator(), ..self.clone() }
+    }
+
     pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<Committed, Refusal> {
         self.commit_at(changes, Audience::Subscribers, noon()).await
     }
@@ -143,7 +148,19 @@ impl Shop {
 
     /// Stores one checkout: the smallest change there is, with one event.
     pub(crate) async fn open_checkout(&self) -> Committed {
-        self.commit(vec![self.opened().1]).await.unwrap()
+        self.open_checkout_at(noon()).await
+    }
+
+    /// The same at this time.
+    pub(crate) async fn open_checkout_at(&self, now: Timestamp) -> Committed {
+        self.commit_at(vec![self.opened().1], Audience::Subscribers, now).await.unwrap()
+    }
+
+    /// So many, one after the other.
+    pub(crate) async fn open_checkouts(&self, count: i64) {
+        for _ in 0..count {
+            self.open_checkout().await;
+        }
     }
 
     /// Opens a checkout and has it paid: six events in two commits.
@@ -226,6 +243,11 @@ impl Shop {
     pub(crate) async fn events(&self) -> Vec<(i64, String)> {
         let tenant = self.tenant.clone();
         ask!(self.store.read, |tx| tx.events_page(&tenant, &EventFilter::default(), 0, 1000)).unwrap().rows
+    }
+
+    /// The sequences of these events.
+    pub(crate) async fn sequences(&self) -> Vec<i64> {
+        self.events().await.into_iter().map(|(sequence, _)| sequence).collect()
     }
 
     pub(crate) async fn lease(

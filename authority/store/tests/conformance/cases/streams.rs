@@ -11,7 +11,7 @@ use authority_store::tx::StreamRange;
 use rand::RngExt;
 use serde_json::Value;
 
-use super::{Counter, Database, Pending, Shop, ask, at, dice, hold, noon, submit};
+use super::{Counter, Database, Pending, Shop, ask, at, dice, hold, noon, read, release, submit};
 
 const WRITERS: usize = 8;
 const CHANGES: usize = 100;
@@ -57,8 +57,7 @@ async fn follow(shop: Shop, done: Arc<AtomicBool>) -> Vec<(i64, String)> {
     }
 }
 
-pub(crate) async fn a_paging_reader_misses_nothing_and_sees_nothing_twice(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_paging_reader_misses_nothing_and_sees_nothing_twice(shop: Shop, _: &dyn Database) {
     // Two streams at once: a number must not stray from one into the other.
     let shops = [shop.clone(), shop.in_test_mode()];
     let done = Arc::new(AtomicBool::new(false));
@@ -86,8 +85,7 @@ pub(crate) async fn a_paging_reader_misses_nothing_and_sees_nothing_twice(databa
     }
 }
 
-pub(crate) async fn created_at_never_steps_back(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn created_at_never_steps_back(shop: Shop, database: &dyn Database) {
     for now in [at(10), at(0), at(-3600), at(11)] {
         shop.commit_at(vec![shop.opened().1, shop.opened().1], Audience::Subscribers, now).await.unwrap();
     }
@@ -98,25 +96,19 @@ pub(crate) async fn created_at_never_steps_back(database: &dyn Database) {
         .map(|(_, body)| serde_json::from_str::<Value>(body).unwrap()["created_at"].clone())
         .collect();
     assert_eq!(times, expected);
-    let stored = database
-        .number("SELECT COUNT(*) FROM (SELECT DISTINCT created_at FROM events WHERE sequence <= 6) AS times")
-        .await;
+    let stored =
+        database.count("(SELECT DISTINCT created_at FROM events WHERE sequence <= 6) AS times").await;
     assert_eq!(stored, 1);
 }
 
-pub(crate) async fn every_merchant_and_mode_has_its_own(database: &dyn Database) {
-    let acme = Shop::open(database).await;
+pub(crate) async fn every_merchant_and_mode_has_its_own(acme: Shop, _: &dyn Database) {
     let other = Shop::new(&acme.store, "other").await;
-    let range = async |shop: &Shop| -> StreamRange {
-        ask!(shop.store.read, [shop], |tx| tx.stream_range(&shop.tenant)).unwrap()
-    };
+    let range = async |shop: &Shop| -> StreamRange { read!(shop, |tx| tx.stream_range(&shop.tenant)) };
     assert_eq!(range(&acme).await, StreamRange { oldest: 1, latest: 0 });
     for (shop, events) in [(&acme, 3), (&other, 2), (&acme.in_test_mode(), 1)] {
-        for _ in 0..events {
-            shop.open_checkout().await;
-        }
+        shop.open_checkouts(events).await;
         assert_eq!(range(shop).await, StreamRange { oldest: 1, latest: events });
-        let sequences: Vec<i64> = shop.events().await.iter().map(|(sequence, _)| *sequence).collect();
+        let sequences: Vec<i64> = shop.sequences().await;
         assert_eq!(sequences, Vec::from_iter(1..=events));
     }
     assert_eq!(range(&acme).await.latest, 3);
@@ -133,8 +125,7 @@ fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
 }
 
 /// Jobs that wait together have their streams read by one statement. Each finds its own: counter, endpoints and room.
-pub(crate) async fn streams_that_are_read_together_are_each_their_own(database: &dyn Database) {
-    let live = Shop::open(database).await;
+pub(crate) async fn streams_that_are_read_together_are_each_their_own(live: Shop, _: &dyn Database) {
     let counter = Counter::registered(&live.store, 64, 8);
     let (test, other, quiet) =
         (live.in_test_mode(), Shop::new(&live.store, "other").await, Shop::new(&live.store, "quiet").await);
@@ -151,13 +142,12 @@ pub(crate) async fn streams_that_are_read_together_are_each_their_own(database: 
         shop.open_checkout().await;
     }
     counter.given();
-    let (open, holding) = hold(&live.store).await;
+    let held = hold(&live.store).await;
     let openings: Vec<_> = wanted
         .iter()
         .flat_map(|(shop, endpoints)| [(opening(shop), endpoints), (opening(shop), endpoints)])
         .collect();
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     let mut deliveries = 0;
     for (n, (opening, endpoints)) in openings.into_iter().enumerate() {
         let committed = opening.await.unwrap();

@@ -1,17 +1,16 @@
 //! Subscriptions: the record with its anchor, lists, tenants, and the terms that stand beside a checkout (contract 2.6,
 //! 2.7, 4.5).
 
+use authority_domain::Tenant;
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::subscription;
-use authority_domain::subscription::SubscriptionStatus;
-use authority_domain::subscription::flow::SubscriptionOutcome;
+use authority_domain::subscription::flow::{self, SubscriptionOutcome};
 use authority_domain::subscription::{
     AnchoredSubscription, Interval, PricedItems, SubscriptionReportRequest, SubscriptionRequest,
-    SubscriptionTerms,
+    SubscriptionStatus, SubscriptionTerms,
 };
 use serde_json::{Value, json};
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, noon, read};
 
 fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     let mut body = json!({
@@ -20,7 +19,7 @@ fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     });
     body.as_object_mut().unwrap().append(more.clone().as_object_mut().unwrap());
     let new = SubscriptionRequest::read(&body, noon()).unwrap().into_new(noon(), &mut dice()).unwrap();
-    subscription::flow::open(new, livemode, noon()).unwrap()
+    flow::open(new, livemode, noon()).unwrap()
 }
 
 fn reported(ongoing: &AnchoredSubscription, body: &Value) -> AnchoredSubscription {
@@ -32,15 +31,11 @@ fn reported(ongoing: &AnchoredSubscription, body: &Value) -> AnchoredSubscriptio
     }
 }
 
-async fn found(
-    shop: &Shop,
-    ongoing: &AnchoredSubscription,
-) -> Option<(authority_domain::tenant::Tenant, AnchoredSubscription)> {
-    ask!(shop.store.read, [ongoing], |tx| tx.subscription_find(&ongoing.record.id)).unwrap()
+async fn found(shop: &Shop, ongoing: &AnchoredSubscription) -> Option<(Tenant, AnchoredSubscription)> {
+    read!(shop, [ongoing], |tx| tx.subscription_find(&ongoing.record.id))
 }
 
-pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_come_back_as_they_were(shop: Shop, _: &dyn Database) {
     for more in [json!({"status": "incomplete"}), json!({"trial_days": 7}), json!({})] {
         let made = opened(true, "c-77", more);
         shop.commit(vec![made.told()]).await.unwrap();
@@ -50,33 +45,31 @@ pub(crate) async fn subscriptions_come_back_as_they_were(database: &dyn Database
         assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), next.clone())));
         // What was read before is no basis any more.
         shop.commit(vec![next.told()]).await.unwrap_err();
-        let store = &shop.store;
-        let body = ask!(store.read, [shop, made], |tx| tx.subscription_body(&shop.tenant, &made.record.id));
-        let got = ask!(store.read, [shop, made], |tx| tx.subscription_get(&shop.tenant, &made.record.id));
-        assert_eq!(got.unwrap().as_ref(), Some(&next.record));
-        assert_eq!(body.unwrap(), Some((serde_json::to_string(&next.record).unwrap(), 2)));
+        let body = read!(shop, [made], |tx| tx.subscription_body(&shop.tenant, &made.record.id));
+        let got = read!(shop, [made], |tx| tx.subscription_get(&shop.tenant, &made.record.id));
+        assert_eq!(got.as_ref(), Some(&next.record));
+        assert_eq!(body, Some((serde_json::to_string(&next.record).unwrap(), 2)));
     }
     let nobody = opened(true, "c-1", json!({}));
     assert_eq!(found(&shop, &nobody).await, None);
 }
 
-pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_are_each_tenants_own(shop: Shop, _: &dyn Database) {
     let strangers = [Shop::new(&shop.store, "other").await, shop.in_test_mode()];
     let made = opened(true, "c-77", json!({}));
     shop.commit(vec![made.told()]).await.unwrap();
     let next = reported(&made, &json!({"status": "past_due"}));
     for stranger in &strangers {
-        let store = &shop.store;
-        let body =
-            ask!(store.read, [stranger, made], |tx| tx.subscription_body(&stranger.tenant, &made.record.id));
+        let body = ask!(shop.store.read, [stranger, made], |tx| tx
+            .subscription_body(&stranger.tenant, &made.record.id));
         assert_eq!(body.unwrap(), None);
-        let got =
-            ask!(store.read, [stranger, made], |tx| tx.subscription_get(&stranger.tenant, &made.record.id));
+        let got = ask!(shop.store.read, [stranger, made], |tx| tx
+            .subscription_get(&stranger.tenant, &made.record.id));
         assert_eq!(got.unwrap(), None);
         let none = SubscriptionFilter::default();
-        let page =
-            ask!(store.read, [stranger], |tx| { tx.subscriptions_page(&stranger.tenant, &none, None, 9) });
+        let page = ask!(shop.store.read, [stranger], |tx| {
+            tx.subscriptions_page(&stranger.tenant, &none, None, 9)
+        });
         assert_eq!(page.unwrap().rows, []);
         let mut theirs = next.clone();
         theirs.record.livemode = stranger.tenant.livemode;
@@ -85,8 +78,7 @@ pub(crate) async fn subscriptions_are_each_tenants_own(database: &dyn Database) 
     assert_eq!(found(&shop, &made).await, Some((shop.tenant.clone(), made)));
 }
 
-pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn subscriptions_are_listed_newest_first(shop: Shop, _: &dyn Database) {
     let mut made = Vec::new();
     for (n, customer) in ["c-1", "c-2", "c-1"].into_iter().enumerate() {
         let mut ongoing = opened(true, customer, json!({}));
@@ -115,8 +107,7 @@ pub(crate) async fn subscriptions_are_listed_newest_first(database: &dyn Databas
     assert_eq!(page(time, None, 9).await, [(2, 1)]);
 }
 
-pub(crate) async fn terms_stand_beside_their_checkout(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn terms_stand_beside_their_checkout(shop: Shop, _: &dyn Database) {
     let (checkout, opening) = shop.opened();
     let (plain, other) = shop.opened();
     shop.commit(vec![opening, other]).await.unwrap();

@@ -6,7 +6,7 @@ use authority_domain::sync::checkpoint::{Acknowledged, Checkpoint, CheckpointStr
 use authority_domain::{CheckpointId, OrderNumber};
 use authority_store::{Constraint, StoreError};
 
-use super::{Database, Shop, ask, at, dice, noon};
+use super::{Database, Shop, ask, at, dice, noon, read};
 
 fn said(name: &str, stream: CheckpointStream, position: i64) -> Acknowledged {
     Acknowledged { name: name.to_owned(), stream, cursor: format!("at {position}"), position, force: false }
@@ -22,11 +22,10 @@ async fn put(shop: &Shop, checkpoint: &Checkpoint) -> Result<(), StoreError> {
 }
 
 async fn get(shop: &Shop, stream: CheckpointStream, name: &str) -> Option<Checkpoint> {
-    ask!(shop.store.read, [shop, name], |tx| tx.checkpoint_get(&shop.tenant, stream, &name)).unwrap()
+    read!(shop, [name], |tx| tx.checkpoint_get(&shop.tenant, stream, &name))
 }
 
-pub(crate) async fn a_checkpoint_moves_version_by_version(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_checkpoint_moves_version_by_version(shop: Shop, _: &dyn Database) {
     let one = first(&shop, "a", CheckpointStream::Events);
     put(&shop, &one).await.unwrap();
     assert_eq!(get(&shop, CheckpointStream::Events, "a").await, Some(one.clone()));
@@ -47,8 +46,7 @@ pub(crate) async fn a_checkpoint_moves_version_by_version(database: &dyn Databas
     assert_eq!(get(&shop, CheckpointStream::Events, "a").await, Some(two));
 }
 
-pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn checkpoints_are_listed_newest_first(shop: Shop, _: &dyn Database) {
     let mut made = Vec::new();
     for (name, stream) in [
         ("a", CheckpointStream::Events),
@@ -68,10 +66,7 @@ pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database)
     let page = async |streams: &[CheckpointStream], name: Option<&str>, before, limit| {
         let streams = streams.to_vec();
         let name = name.map(str::to_owned);
-        ask!(shop.store.read, [shop], |tx| {
-            tx.checkpoints_page(&shop.tenant, &streams, name.as_deref(), before, limit)
-        })
-        .unwrap()
+        read!(shop, |tx| { tx.checkpoints_page(&shop.tenant, &streams, name.as_deref(), before, limit) })
     };
     let place = |n: usize| (i64::try_from(n).unwrap() + 1, made[n].clone());
     assert_eq!(page(&[], None, None, 9).await, [place(3), place(2), place(1), place(0)]);
@@ -79,7 +74,7 @@ pub(crate) async fn checkpoints_are_listed_newest_first(database: &dyn Database)
     assert_eq!(page(&[CheckpointStream::Orders], None, None, 9).await, [place(2), place(1)]);
     assert_eq!(page(CheckpointStream::ALL, Some("a"), None, 9).await, [place(1), place(0)]);
     assert_eq!(page(&[CheckpointStream::Events], Some("b"), None, 9).await, []);
-    assert_eq!(ask!(shop.store.read, [shop], |tx| tx.checkpoint_count(&shop.tenant)).unwrap(), 4);
+    assert_eq!(read!(shop, |tx| tx.checkpoint_count(&shop.tenant)), 4);
 }
 
 fn name(system: &str, id: &str) -> ExternalName {
@@ -97,16 +92,13 @@ async fn take(shop: &Shop, order: &OrderNumber, system: &str) -> Result<(), Stor
 
 /// Whose name it is, as the holder and as the list of orders tell.
 async fn holder(shop: &Shop, asked: ExternalName) -> Option<String> {
-    let store = &shop.store;
-    let found = ask!(store.read, [shop, asked], |tx| tx.reference_holder(&shop.tenant, &asked))
-        .unwrap()
-        .map(|number| number.to_string());
+    let found =
+        read!(shop, [asked], |tx| tx.reference_holder(&shop.tenant, &asked)).map(|number| number.to_string());
     let ExternalName { system, id } = asked;
     let filter =
         OrderFilter { external_system: Some(system), external_id: Some(id), ..OrderFilter::default() };
-    let page = ask!(store.read, [shop], |tx| tx.orders_page(&shop.tenant, &filter, None, 9));
+    let page = read!(shop, |tx| tx.orders_page(&shop.tenant, &filter, None, 9));
     let listed: Vec<String> = page
-        .unwrap()
         .rows
         .iter()
         .map(|(_, body)| serde_json::from_str::<serde_json::Value>(body).unwrap())
@@ -116,8 +108,7 @@ async fn holder(shop: &Shop, asked: ExternalName) -> Option<String> {
     found
 }
 
-pub(crate) async fn a_name_is_one_orders(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_name_is_one_orders(shop: Shop, _: &dyn Database) {
     let (one, two) = (shop.sell().await.order.order_number, shop.sell().await.order.order_number);
     assert_eq!(holder(&shop, name("erp", "1")).await, None);
     give(&shop, &one, name("erp", "1")).await.unwrap();

@@ -5,7 +5,7 @@ use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
 use authority_store::tx::{MessageId, ProcessorMessage, SealedSecret};
 
-use super::{Database, Pending, Shop, ask, endpoint, hold, noon, submit};
+use super::{Database, Pending, Shop, ask, endpoint, hold, noon, release, submit};
 
 /// Opens a checkout, when the writer comes to it.
 fn opening(shop: &Shop) -> Pending<Result<Committed, Refusal>> {
@@ -50,22 +50,20 @@ async fn sequences(database: &dyn Database, shop: &Shop) -> (i64, i64, i64) {
     (count, last, database.number(&counter).await)
 }
 
-pub(crate) async fn one_of_twenty_is_refused_alone(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn one_of_twenty_is_refused_alone(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let mut others = Vec::new();
     for n in 0..16 {
         others.push(Shop::new(&shop.store, &format!("other-{n}")).await);
     }
-    let (open, holding) = hold(&shop.store).await;
+    let held = hold(&shop.store).await;
     let mut innocent: Vec<_> = others.iter().take(8).map(opening).collect();
     let before = opening(&shop);
     let first = counting(&shop, "evt");
     let guilty = counting(&shop, "evt");
     let built_on_it = opening(&shop);
     innocent.extend(others.iter().skip(8).map(opening));
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     for innocent in innocent {
         assert_eq!(innocent.await.unwrap().events[0].sequence, 1);
     }
@@ -75,18 +73,17 @@ pub(crate) async fn one_of_twenty_is_refused_alone(database: &dyn Database) {
     assert_eq!(built_on_it.await.unwrap_err().code, ErrorCode::ServiceUnavailable, "it may ask again");
     assert_eq!(sequences(database, &shop).await, (2, 2, 2), "nothing of theirs is there");
     for table in ["checkouts", "events"] {
-        assert_eq!(database.number(&format!("SELECT COUNT(*) FROM {table}")).await, 18);
+        assert_eq!(database.count(table).await, 18);
     }
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 2);
-    assert_eq!(database.number("SELECT COUNT(*) FROM processor_reports").await, 1);
+    assert_eq!(database.count("deliveries").await, 2);
+    assert_eq!(database.count("processor_reports").await, 1);
     assert_eq!(shop.store.events_committed(), 18, "only what is there is counted");
     assert_eq!(shop.open_checkout().await.events[0].sequence, 3, "the stream goes on");
 }
 
-pub(crate) async fn a_refusal_between_others_leaves_no_gap(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_refusal_between_others_leaves_no_gap(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
-    let (open, holding) = hold(&shop.store).await;
+    let held = hold(&shop.store).await;
     let (never, change) = shop.opened();
     let jobs = [
         opening(&shop),
@@ -95,8 +92,7 @@ pub(crate) async fn a_refusal_between_others_leaves_no_gap(database: &dyn Databa
         refusing(&shop, shop.opened().1),
         opening(&shop),
     ];
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     let mut sequences_of = Vec::new();
     for job in jobs {
         match job.await {
@@ -106,15 +102,14 @@ pub(crate) async fn a_refusal_between_others_leaves_no_gap(database: &dyn Databa
     }
     assert_eq!(sequences_of, [1, 2, 3]);
     assert_eq!(sequences(database, &shop).await, (3, 3, 3));
-    let gone = format!("SELECT COUNT(*) FROM checkouts WHERE id = '{}'", never.id);
-    assert_eq!(database.number(&gone).await, 0);
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, 3);
+    let gone = format!("checkouts WHERE id = '{}'", never.id);
+    assert_eq!(database.count(&gone).await, 0);
+    assert_eq!(database.count("deliveries").await, 3);
     assert_eq!(database.number("SELECT MAX(created_sequence) FROM deliveries").await, 3);
 }
 
-pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let (open, holding) = hold(&shop.store).await;
+pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(shop: Shop, database: &dyn Database) {
+    let held = hold(&shop.store).await;
     let before = opening(&shop);
     // The record is sent by the question that follows it, the message waits and is refused at the job's end.
     let (half, change) = shop.opened();
@@ -131,8 +126,7 @@ pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: 
         torn
     });
     let after = opening(&shop);
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     assert_eq!(before.await.unwrap().events[0].sequence, 1);
     assert_eq!(first.await.unwrap().events[0].sequence, 2);
     assert_eq!(torn.await.unwrap_err().code, ErrorCode::InternalError);
@@ -142,9 +136,8 @@ pub(crate) async fn a_job_of_which_something_was_sent_is_undone_whole(database: 
     assert_eq!(sequences(database, &shop).await, (3, 3, 3));
 }
 
-pub(crate) async fn what_a_job_changes_the_next_one_finds(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let (open, holding) = hold(&shop.store).await;
+pub(crate) async fn what_a_job_changes_the_next_one_finds(shop: Shop, _: &dyn Database) {
+    let held = hold(&shop.store).await;
     let before = opening(&shop);
     let (store, tenant, endpoint) = (shop.store.clone(), shop.tenant.clone(), endpoint(true, &["*"]));
     let id = endpoint.id.clone();
@@ -158,8 +151,7 @@ pub(crate) async fn what_a_job_changes_the_next_one_finds(database: &dyn Databas
     let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
     let removing = submit(async move { ask!(store.write, |tx| tx.endpoint_delete(&tenant, &id, 1, noon())) });
     let after = opening(&shop);
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     assert_eq!(before.await.unwrap().deliveries.len(), 0);
     adding.await.unwrap();
     assert_eq!(between.await.unwrap().deliveries.len(), 1);
@@ -170,9 +162,8 @@ pub(crate) async fn what_a_job_changes_the_next_one_finds(database: &dyn Databas
     assert_eq!((after.deliveries.len(), after.events[0].sequence), (0, 3));
 }
 
-pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let (open, holding) = hold(&shop.store).await;
+pub(crate) async fn what_a_refused_job_changed_nobody_finds(shop: Shop, database: &dyn Database) {
+    let held = hold(&shop.store).await;
     let before = opening(&shop);
     let (store, tenant, endpoint) = (shop.store.clone(), shop.tenant.clone(), endpoint(true, &["*"]));
     let inside = shop.clone();
@@ -188,8 +179,7 @@ pub(crate) async fn what_a_refused_job_changed_nobody_finds(database: &dyn Datab
         refused
     });
     let after = opening(&shop);
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     before.await.unwrap();
     assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
     let after = after.await.unwrap();

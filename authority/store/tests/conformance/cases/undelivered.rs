@@ -9,7 +9,7 @@ use authority_store::tx::{SettledAs, Stretch};
 
 use verify_core::catalog::EventType;
 
-use super::{Database, Shop, ask, at, noon, settlement};
+use super::{Database, Shop, at, noon, read, settlement};
 
 const ALL: Stretch = Stretch { above: 0, below: i64::MAX };
 
@@ -25,24 +25,18 @@ async fn missing(
     stretch: Stretch,
     limit: i64,
 ) -> Vec<(i64, &'static str)> {
-    ask!(shop.store.read, [shop, endpoint], |tx| {
-        tx.undelivered_page(&shop.tenant, &endpoint, &wanted, stretch, limit)
-    })
-    .unwrap()
-    .iter()
-    .map(|event| (event.sequence, event.reason.as_str()))
-    .collect()
+    read!(shop, [endpoint], |tx| { tx.undelivered_page(&shop.tenant, &endpoint, &wanted, stretch, limit) })
+        .iter()
+        .map(|event| (event.sequence, event.reason.as_str()))
+        .collect()
 }
 
-pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn every_event_has_a_fate(shop: Shop, database: &dyn Database) {
     shop.open_checkout().await;
     let id = shop.endpoint(&["*"]).await;
     // Somebody else's deliveries are no news of ours.
     let other = shop.endpoint(&["*"]).await;
-    for _ in 2..=8 {
-        shop.open_checkout().await;
-    }
+    shop.open_checkouts(7).await;
     let taken = shop.lease("a", noon(), 99, 9).await;
     let ours: Vec<_> = taken.iter().filter(|delivery| delivery.endpoint_id == id).collect();
     let theirs = taken.iter().filter(|delivery| delivery.endpoint_id == other);
@@ -76,8 +70,7 @@ pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
         (3, "attempts_exhausted"),
     ];
     // The first event is older than the endpoint: its caller leaves it out.
-    let store = &shop.store;
-    assert_eq!(ask!(store.read, [shop, id], |tx| tx.endpoint_begins_after(&shop.tenant, &id)).unwrap(), 1);
+    assert_eq!(read!(shop, [id], |tx| tx.endpoint_begins_after(&shop.tenant, &id)), 1);
     let ours = Stretch { above: 1, below: i64::MAX };
     assert_eq!(missing(&shop, &id, everything(), ours, 99).await, expected);
     assert_eq!(missing(&shop, &id, everything(), ours, 2).await, expected[..2]);
@@ -88,19 +81,17 @@ pub(crate) async fn every_event_has_a_fate(database: &dyn Database) {
     for stranger in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
         assert_eq!(missing(&stranger, &id, everything(), ALL, 99).await, []);
     }
-    let (count, oldest) = ask!(store.read, [shop, id], |tx| async {
+    let (count, oldest) = read!(shop, [id], |tx| async {
         let wanted = everything();
         let count = tx.undelivered_count(&shop.tenant, &id, &wanted, ours).await?;
         Ok::<_, StoreError>((count, tx.undelivered_oldest(&shop.tenant, &id, &wanted, ours, 2).await?))
-    })
-    .unwrap();
+    });
     assert_eq!(count, 6);
     assert_eq!(oldest.iter().map(|missed| missed.sequence).collect::<Vec<_>>(), [3, 4]);
     assert_eq!(oldest[0].event_type, "checkout.created");
 }
 
-pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(shop: Shop, _: &dyn Database) {
     let (id, other) = (shop.endpoint(&["refund.*"]).await, shop.endpoint(&["refund.*"]).await);
     // 1 to 6: a checkout and its payment, the payment's success and the order.
     shop.sell().await;
@@ -128,18 +119,15 @@ pub(crate) async fn a_filter_and_tests_narrow_what_is_missing(database: &dyn Dat
     );
 }
 
-pub(crate) async fn a_time_is_a_place_in_the_stream(database: &dyn Database) {
-    let shop = Shop::open(database).await;
-    let place = async |time: Timestamp| -> i64 {
-        ask!(shop.store.read, [shop], |tx| tx.sequence_at(&shop.tenant, time)).unwrap()
-    };
+pub(crate) async fn a_time_is_a_place_in_the_stream(shop: Shop, _: &dyn Database) {
+    let place = async |time: Timestamp| -> i64 { read!(shop, |tx| tx.sequence_at(&shop.tenant, time)) };
     assert_eq!(place(noon()).await, 1, "a stream without events");
     for s in [0, 10, 10, 20, 20, 20, 30] {
-        shop.commit_at(vec![shop.opened().1], Audience::Subscribers, at(s)).await.unwrap();
+        shop.open_checkout_at(at(s)).await;
     }
     for (s, expected) in [(-5, 1), (0, 1), (1, 2), (10, 2), (11, 4), (20, 4), (21, 7), (30, 7), (31, 8)] {
         assert_eq!(place(at(s)).await, expected, "{s}");
     }
     let stranger = Shop::new(&shop.store, "other").await;
-    assert_eq!(ask!(shop.store.read, [stranger], |tx| tx.sequence_at(&stranger.tenant, at(5))).unwrap(), 1);
+    assert_eq!(read!(shop, [stranger], |tx| tx.sequence_at(&stranger.tenant, at(5))), 1);
 }

@@ -4,7 +4,7 @@ use authority_domain::{AlertCode, MerchantId};
 use authority_store::shards::ShardSet;
 use authority_store::tx::Overdue;
 
-use super::{Database, Shop, alert, ask, at};
+use super::{Database, Shop, alert, at, done, read};
 
 /// When everything below is looked at.
 const NOW: i64 = 100;
@@ -13,12 +13,11 @@ async fn due(shop: &Shop) -> ShardSet {
     let overdue =
         Overdue { failing_before: at(50), disabled_before: at(0), long_disabled_before: at(0), limit: 1 };
     let quiet = (AlertCode::DeliveriesFailed, at(50));
-    ask!(shop.store.read, |tx| tx.upkeep_due(at(NOW), quiet, overdue)).unwrap()
+    read!(shop, |tx| tx.upkeep_due(at(NOW), quiet, overdue))
 }
 
 /// Each kind of work is found in the shard of its merchant, and in no other.
-pub(crate) async fn what_time_brings_is_found_in_its_shards(database: &dyn Database) {
-    let first = Shop::open(database).await;
+pub(crate) async fn what_time_brings_is_found_in_its_shards(first: Shop, database: &dyn Database) {
     is_due_for(&first, &[], "at first").await;
     let mut merchants: Vec<MerchantId> = Vec::new();
     for kind in ["secret", "stranded", "alert", "failing"] {
@@ -35,8 +34,7 @@ pub(crate) async fn what_time_brings_is_found_in_its_shards(database: &dyn Datab
             "stranded" => format!("UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '{id}'"),
             "alert" => {
                 let alert = alert(AlertCode::DeliveriesFailed, id.as_str(), 0);
-                ask!(shop.store.write, [shop], |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(50)))
-                    .unwrap();
+                done!(shop, |tx| tx.alert_raise(Some(&shop.tenant), &alert, at(50)));
                 format!("UPDATE alerts SET last_seen_at = last_seen_at - 1 WHERE subject = '{id}'")
             }
             _ => format!(

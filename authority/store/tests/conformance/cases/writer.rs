@@ -8,10 +8,10 @@ use futures_util::FutureExt;
 use rand::RngExt;
 
 use super::held::{make, slugs};
-use super::{Database, Shop, ask, dice, hold, merchant, noon, submit};
+use super::{Database, Shop, ask, dice, hold, merchant, noon, release, submit};
 
-pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn an_answer_comes_after_the_commit(shop: Shop, _: &dyn Database) {
+    let store = shop.store;
     let writers = (0..64).map(|n| {
         let (store, merchant) = (store.clone(), merchant(&format!("m{n}")));
         tokio::spawn(async move {
@@ -26,9 +26,9 @@ pub(crate) async fn an_answer_comes_after_the_commit(database: &dyn Database) {
     }
 }
 
-pub(crate) async fn a_refusal_undoes_its_own_writes_only(database: &dyn Database) {
-    let store = database.open().await.unwrap();
-    let (open, holding) = hold(&store).await;
+pub(crate) async fn a_refusal_undoes_its_own_writes_only(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
+    let held = hold(&store).await;
     let kept = make(&store, "kept", || Ok(()));
     let refused = make(&store, "refused", || Err(Refusal::not_found("reason")));
     // "Not now" concerns whoever asked, and nobody who happened to ask at the same time.
@@ -38,8 +38,7 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only(database: &dyn Database
     let waiting = store.clone();
     let taken = submit(async move { ask!(waiting.write, |tx| tx.merchant_insert(&twin)) });
     let after = make(&store, "after", || Ok(()));
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     assert_eq!(kept.await, Ok(()));
     assert_eq!(refused.await.unwrap_err().code, ErrorCode::NotFound);
     assert_eq!(busy.await, Err(Refusal::unavailable(1)));
@@ -48,8 +47,8 @@ pub(crate) async fn a_refusal_undoes_its_own_writes_only(database: &dyn Database
     assert_eq!(slugs(database, &["kept", "refused", "busy", "after"]).await, ["kept", "after"]);
 }
 
-pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let (open, holding) = hold(&store).await;
     let kept = make(&store, "kept", || Ok(()));
     // Refused because of what the job before it wrote, which is about to be undone.
@@ -70,9 +69,9 @@ pub(crate) async fn a_refusal_counts_only_when_its_transaction_does(database: &d
     assert_eq!(slugs(database, &["next"]).await, ["next"]);
 }
 
-pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
-    let store = database.open().await.unwrap();
-    let (open, holding) = hold(&store).await;
+pub(crate) async fn a_panic_harms_nobody_else(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
+    let held = hold(&store).await;
     let before = make(&store, "before", || Ok(()));
     let panicking = make(&store, "panicking", || panic!("a test panics on purpose"));
     let waiting = store.clone();
@@ -88,8 +87,7 @@ pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
         panicked
     });
     let after = make(&store, "after", || Ok(()));
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     assert_eq!(before.await, Ok(()));
     assert_eq!(panicking.await.unwrap_err().code, ErrorCode::InternalError);
     assert!(matches!(of_the_store.await, Err(StoreError::Broken(_))));
@@ -102,26 +100,25 @@ pub(crate) async fn a_panic_harms_nobody_else(database: &dyn Database) {
     assert!(matches!(reading, Err(StoreError::Broken(_))));
 }
 
-pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_row_that_cannot_be_read_harms_nobody_else(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let broken = merchant("broken");
     let id = broken.id.clone();
     ask!(store.write, [broken], |tx| tx.merchant_insert(&broken)).unwrap();
     database.execute("UPDATE merchants SET body = '{}' WHERE slug = 'broken'").await.unwrap();
-    let (open, holding) = hold(&store).await;
+    let held = hold(&store).await;
     let before = make(&store, "before", || Ok(()));
     let waiting = store.clone();
     let unreadable = submit(async move { ask!(waiting.write, |tx| tx.merchant_get(&id)) });
     let after = make(&store, "after", || Ok(()));
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     assert!(matches!(unreadable.await, Err(StoreError::Broken(_))));
     assert_eq!((before.await, after.await), (Ok(()), Ok(())));
     assert_eq!(slugs(database, &["before", "after"]).await, ["before", "after"]);
 }
 
-pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let (open, holding) = hold(&store).await;
     let abandoned = make(&store, "abandoned", || Ok(()));
     drop(abandoned);
@@ -135,8 +132,7 @@ pub(crate) async fn a_caller_that_hangs_up_does_not_stop_its_work(database: &dyn
 
 /// Defect 1 of the measurements that shaped this store: a future dropped in the middle of a transaction made the
 /// acknowledged writes of others vanish.
-pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(database: &dyn Database) {
-    let shop = Shop::open(database).await;
+pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(shop: Shop, database: &dyn Database) {
     shop.endpoint(&["*"]).await;
     let callers: Vec<_> = (0..300)
         .map(|_| {
@@ -164,33 +160,32 @@ pub(crate) async fn callers_that_hang_up_at_random_lose_nothing(database: &dyn D
     // Behind everything that was submitted.
     shop.open_checkout().await;
     for id in &acknowledged {
-        let rows = database.number(&format!("SELECT COUNT(*) FROM checkouts WHERE id = '{id}'")).await;
+        let rows = database.count(&format!("checkouts WHERE id = '{id}'")).await;
         assert_eq!(rows, 1, "an acknowledged write is gone");
     }
-    let checkouts = database.number("SELECT COUNT(*) FROM checkouts").await;
-    assert_eq!(database.number("SELECT COUNT(*) FROM events").await, checkouts, "half a write");
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries").await, checkouts, "half a write");
+    let checkouts = database.count("checkouts").await;
+    assert_eq!(database.count("events").await, checkouts, "half a write");
+    assert_eq!(database.count("deliveries").await, checkouts, "half a write");
     assert_eq!(database.number("SELECT MAX(sequence) FROM events").await, checkouts, "a gap");
 }
 
-pub(crate) async fn a_reading_job_cannot_write(database: &dyn Database) {
-    let store = database.open().await.unwrap();
+pub(crate) async fn a_reading_job_cannot_write(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
     let merchant = merchant("reader");
     ask!(store.read, |tx| tx.merchant_insert(&merchant)).unwrap_err();
     assert_eq!(slugs(database, &["reader"]).await, Vec::<String>::new());
 }
 
-pub(crate) async fn closing_finishes_what_was_submitted(database: &dyn Database) {
-    let store = database.open().await.unwrap();
-    let (open, holding) = hold(&store).await;
+pub(crate) async fn closing_finishes_what_was_submitted(shop: Shop, database: &dyn Database) {
+    let store = shop.store;
+    let held = hold(&store).await;
     let submitted = make(&store, "submitted", || Ok(()));
     let closing = store.clone();
     let closing = submit(async move { closing.close().await });
     let late = merchant("late");
     let late = ask!(store.write, |tx| tx.merchant_insert(&late));
     assert!(matches!(late, Err(StoreError::Closed)));
-    open.send(()).unwrap();
-    holding.await.unwrap();
+    release(held).await;
     closing.await;
     assert_eq!(submitted.await, Ok(()));
     assert_eq!(slugs(database, &["submitted", "late"]).await, ["submitted"]);

@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _};
 use super::PostgresDatabase;
 use crate::cases::fixtures::{at, kept_answer, noon, settlement};
 use crate::cases::shop::Shop;
-use crate::cases::{Database, ask};
+use crate::cases::{Database, ask, done};
 
 const INSTANCES: usize = 2;
 const WRITERS: usize = 8;
@@ -52,9 +52,9 @@ async fn writers_of_two_instances_leave_no_gap_and_a_reader_misses_nothing() {
         writer.await.unwrap();
     }
     assert_eq!(seen, Vec::from_iter(1..=i64::try_from(expected).unwrap()));
-    let gaps = "SELECT COUNT(*) FROM (SELECT MAX(sequence) - COUNT(*) AS missing FROM events \
+    let gaps = "(SELECT MAX(sequence) - COUNT(*) AS missing FROM events \
                 GROUP BY merchant_id, livemode) AS streams WHERE missing <> 0";
-    assert_eq!(database.number(gaps).await, 0);
+    assert_eq!(database.count(gaps).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -63,9 +63,7 @@ async fn two_instances_never_hold_one_delivery_and_keep_one_cap() {
     let first = Shop::open(&database).await;
     let instances = [first.clone(), beside(&first, &database).await];
     let endpoints = [first.endpoint(&["*"]).await, first.endpoint(&["*"]).await];
-    for _ in 0..60 {
-        first.open_checkout().await;
-    }
+    first.open_checkouts(60).await;
     let leasers: Vec<_> = (0..INSTANCES * 4)
         .map(|n| {
             let shop = instances[n % 2].clone();
@@ -89,7 +87,7 @@ async fn two_instances_never_hold_one_delivery_and_keep_one_cap() {
     }
     assert_eq!(taken.len(), taken.iter().collect::<BTreeSet<_>>().len(), "each of them once");
     let attempts = i64::try_from(taken.len()).unwrap();
-    assert_eq!(database.number("SELECT COUNT(*) FROM attempts").await, attempts);
+    assert_eq!(database.count("attempts").await, attempts);
     // Both ask at once for all there is: together they get what each endpoint's cap allows of its rest.
     let both = futures_util::future::join(
         instances[0].lease("a", at(1), 99, 3),
@@ -152,7 +150,7 @@ async fn an_answer_that_is_replaced_while_others_are_purged_stays() {
     let shop = Shop::open(&database).await;
     let store = &shop.store;
     let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), "k-1", "first");
-    ask!(store.write, |tx| tx.idempotency_insert(&record)).unwrap();
+    done!(shop, |tx| tx.idempotency_insert(&record));
     let mut replacing = database.connect().await;
     let later = format!("BEGIN; UPDATE idempotency SET expires_at = {}", at(200).as_ms());
     replacing.execute(AssertSqlSafe(later)).await.unwrap();
@@ -168,6 +166,6 @@ async fn an_answer_that_is_replaced_while_others_are_purged_stays() {
     replacing.execute("COMMIT").await.unwrap();
     let purged: Result<u64, StoreError> = purging.await.unwrap();
     assert_eq!(purged.unwrap(), 0);
-    assert_eq!(database.number("SELECT COUNT(*) FROM idempotency").await, 1);
+    assert_eq!(database.count("idempotency").await, 1);
     replacing.close().await.unwrap();
 }

@@ -15,7 +15,7 @@ async fn an_empty_database_is_migrated_only_when_asked() {
     assert_eq!(found, 0);
     let line = StoreError::OutdatedSchema { found, known }.to_string();
     assert!(line.contains("authority migrate") && !line.contains('\n'), "{line}");
-    assert_eq!(database.number("SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'").await, 0);
+    assert_eq!(database.count("pg_tables WHERE schemaname = 'public'").await, 0);
 
     // Several instances that are told to migrate do so once.
     let url = database.url();
@@ -36,7 +36,7 @@ async fn a_server_without_citus_is_not_distributed() {
     let refused = Store::distribute(&database.url()).await.unwrap_err();
     assert!(matches!(refused, StoreError::NotDistributable(_)), "{refused:?}");
     assert!(refused.to_string().contains("Citus") && !refused.to_string().contains('\n'), "{refused}");
-    assert_eq!(database.number("SELECT COUNT(*) FROM pg_tables WHERE schemaname = 'public'").await, 0);
+    assert_eq!(database.count("pg_tables WHERE schemaname = 'public'").await, 0);
 }
 
 /// What one instance holds is not another's to give back, however often it is started.
@@ -49,7 +49,7 @@ async fn a_starting_instance_leaves_the_leases_of_others_alone() {
     assert_eq!(shop.lease("held", noon(), 9, 9).await.len(), 1);
     let second = database.open().await.unwrap();
     assert_eq!(second.take_back_leases().await.unwrap(), 0);
-    assert_eq!(database.number("SELECT COUNT(*) FROM deliveries WHERE lease_token = 'held'").await, 1);
+    assert_eq!(database.count("deliveries WHERE lease_token = 'held'").await, 1);
 }
 
 #[tokio::test]

@@ -83,10 +83,10 @@ async fn a_restart_under_load_loses_nothing_and_heals_by_itself() {
     assert!(acknowledged.len() >= 120);
 
     for id in &acknowledged {
-        let rows = database.number(&format!("SELECT COUNT(*) FROM checkouts WHERE id = '{id}'")).await;
+        let rows = database.count(&format!("checkouts WHERE id = '{id}'")).await;
         assert_eq!(rows, 1, "an acknowledged write is gone");
     }
-    let checkouts = database.number("SELECT COUNT(*) FROM checkouts").await;
+    let checkouts = database.count("checkouts").await;
     for count in ["COUNT(*) FROM events", "MAX(sequence) FROM events", "COUNT(*) FROM deliveries"] {
         assert_eq!(database.number(&format!("SELECT {count}")).await, checkouts, "{count}");
     }

@@ -57,7 +57,7 @@ async fn a_command_may_work_beside_the_server() {
     let other = Shop::new(&beside, "other").await;
     other.open_checkout().await;
     shop.open_checkout().await;
-    assert_eq!(database.number("SELECT COUNT(*) FROM events").await, 2);
+    assert_eq!(database.count("events").await, 2);
 }
 
 #[tokio::test]
