@@ -3,12 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use tests::authority::Database;
-use tests::clock::HandClock;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
-use tests::service::InProcess;
+use tests::{Answer, Database, HandClock, InProcess, Merchant, Receiver, on_both_databases};
 
 on_both_databases!(twenty_messages_arrive_at_the_receivers_rate_without_hammering);
 
