@@ -2,11 +2,9 @@
 
 use authority_domain::KeyId;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{
+    Answer, Authority, Database, Merchant, Receiver, eventually, on_both_databases, retries, rows, text,
+};
 
 use crate::browser::{Browser, audit};
 
@@ -35,8 +33,7 @@ async fn done_by(authority: &Authority, name: &str) -> Vec<String> {
 }
 
 async fn an_endpoint_is_corrected_and_gets_what_it_missed(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,0")], "acme").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.path == "/new" { 200 } else { 404 })).await;
     let endpoint = merchant.endpoint(&receiver.url("/old"), &["order.*"]).await;
@@ -161,7 +158,7 @@ async fn a_refund_that_is_sent_twice_is_requested_once(database: Database) {
     assert_eq!((first.status, second.status), (303, 303), "{}", second.text());
     assert_eq!(first.header("location"), second.header("location"));
     let refunds = merchant.api.get(&format!("/refunds?order_number={number}")).await.expect(200);
-    let refunds = refunds["data"].as_array().unwrap();
+    let refunds = rows(&refunds);
     assert_eq!(refunds.len(), 1);
     assert_eq!((&refunds[0]["amount"], &refunds[0]["note"]), (&json!(1250), &json!("one of two was broken")));
     assert_eq!(refunds[0]["requested_by"]["type"], "operator");
@@ -178,8 +175,7 @@ async fn a_refund_that_is_sent_twice_is_requested_once(database: Database) {
 }
 
 async fn a_delivery_and_an_event_are_sent_again(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0")], "acme").await;
     let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 500 } else { 200 })).await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["order.created"]).await;
     let number = merchant.paid_order().await;
@@ -221,14 +217,14 @@ async fn an_endpoint_that_was_changed_meanwhile_is_left_alone(database: Database
     let page = format!("/console/endpoints/{}", endpoint.id);
     let action = format!("{page}/url");
     let form = browser.form(&page, &action).await;
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
+    let path = endpoint.path("");
     let change = json!({ "description": "changed by its merchant" });
-    merchant.api.call(http::Method::PATCH, &path).json(&change).send().await.expect(200);
+    merchant.api.patch(&path, &change).await.expect(200);
     let late = browser.send_again(&action, &form, &[("url", "http://127.0.0.1:9/other")]).await;
     assert!(late.text().contains("<code>resource_version_conflict</code>"), "{}", late.text());
     assert_eq!(merchant.endpoint_now(&endpoint).await["url"], "http://127.0.0.1:9/hook");
     // One that its merchant deletes can still be looked at, and nothing can be done to it.
-    merchant.api.call(http::Method::DELETE, &path).send().await.expect(200);
+    merchant.api.delete(&path).await.expect(200);
     let html = browser.page(&page).await;
     assert!(html.contains("Deleted") && !html.contains(&action), "{html}");
     let gone = browser.send_again(&action, &form, &[("url", "http://127.0.0.1:9/other")]).await;

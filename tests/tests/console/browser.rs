@@ -2,8 +2,7 @@
 
 use http::Method;
 use serde_json::Value;
-use tests::http::{Api, Reply};
-use tests::merchant::{ConsoleUrls, ServiceUrls, text};
+use tests::{Api, Call, ConsoleUrls, Reply, ServiceUrls, rows, text};
 
 /// A browser with a session, or without one.
 #[derive(Clone, Debug)]
@@ -65,14 +64,15 @@ impl Browser {
 
     /// What a path answers to a request with these header lines.
     pub(crate) async fn get_with(&self, path: &str, lines: &[(&str, &str)]) -> Reply {
-        let mut call = self.listener.call(Method::GET, path);
+        self.ask(self.listener.call(Method::GET, path), lines).await
+    }
+
+    /// Sends a request with its cookie and these header lines.
+    async fn ask(&self, mut call: Call, lines: &[(&str, &str)]) -> Reply {
         if let Some(cookie) = self.cookie_line() {
             call = call.header("cookie", &cookie);
         }
-        for (name, line) in lines {
-            call = call.header(name, line);
-        }
-        call.send().await
+        lines.iter().fold(call, |call, (name, line)| call.header(name, line)).send().await
     }
 
     /// The line of its cookie.
@@ -96,18 +96,12 @@ impl Browser {
     pub(crate) async fn post(&self, path: &str, members: &[(&str, &str)], lines: &[(&str, &str)]) -> Reply {
         let body: Vec<String> =
             members.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-        let mut call = self
+        let call = self
             .listener
             .call(Method::POST, path)
             .header("content-type", "application/x-www-form-urlencoded")
             .bytes(body.join("&"));
-        if let Some(cookie) = self.cookie_line() {
-            call = call.header("cookie", &cookie);
-        }
-        for (name, line) in lines {
-            call = call.header(name, line);
-        }
-        call.send().await
+        self.ask(call, lines).await
     }
 
     /// The hidden members of the form that a page sends to `action`.
@@ -159,7 +153,7 @@ pub(crate) fn hidden(html: &str, action: &str) -> Option<Vec<(String, String)>> 
 pub(crate) async fn audit(authority: &impl ServiceUrls) -> Vec<(String, String)> {
     let entries = authority.operator().get("/audit-log?limit=100").await.expect(200);
     let entry = |entry: &Value| (text(entry, "operation"), text(entry, "created_by"));
-    entries["data"].as_array().unwrap().iter().map(entry).collect()
+    rows(&entries).iter().map(entry).collect()
 }
 
 pub(crate) fn encoded(text: &str) -> String {

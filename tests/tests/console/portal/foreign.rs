@@ -1,14 +1,11 @@
 //! What belongs to others, what a scope leaves out, forms of other sites, texts that act on nothing, and the headers.
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Authority, Database, Endpoint, Merchant, Receiver, on_both_databases, retries, rows, text};
 
 use super::{ALL, entered, link_with, opened};
 use crate::browser::{Browser, audit, encoded, hidden};
-use crate::hostile::{POLICY, without_own_script, without_values};
+use crate::hostile::{HOSTILE, has_the_headers, hostile_merchant, without_own_script, without_values};
 
 on_both_databases!(
     what_is_anothers_is_not_there,
@@ -32,7 +29,7 @@ fn paths(endpoint: &Endpoint, delivery: &Value) -> (Vec<String>, Vec<String>) {
 }
 
 async fn what_is_anothers_is_not_there(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let authority = Authority::on(database, &[retries("0")]).await;
     let (merchant, other) =
         (Merchant::create(&authority, "acme").await, Merchant::create(&authority, "other").await);
     let receiver = Receiver::accepting().await;
@@ -96,9 +93,9 @@ async fn a_session_sees_and_does_what_its_scopes_allow(database: Database) {
     }
     let events = merchant.api.get("/events").await.expect(200);
     let of_the_day = |count: usize| format!("Events by hour in the last 24 hours: {count}.");
-    assert!(home.contains(&of_the_day(events["data"].as_array().unwrap().len())), "{home}");
+    assert!(home.contains(&of_the_day(rows(&events).len())), "{home}");
     let form = hidden(&home, "/portal/sign-out").unwrap();
-    let insufficient = |reply: &tests::http::Reply| {
+    let insufficient = |reply: &tests::Reply| {
         reply.status == 403 && reply.text().contains("<code>insufficient_scope</code>")
     };
     for page in pages.iter().filter(|page| **page != event) {
@@ -151,24 +148,9 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
 }
 
 async fn texts_of_others_are_texts(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
-    let hostile = "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
-    let made = json!({ "slug": "acme", "name": hostile, "default_currency": "USD" });
-    let made = authority.operator().post("/merchants", &made).await.expect(201);
-    let mut merchant = Merchant::create(&authority, "other").await;
-    merchant.id = text(&made, "id");
-    merchant.key = merchant.issue_key("test", &["webhooks:manage", "events:read", "orders:read"]).await;
-    merchant.api = authority.merchant(&merchant.key);
-    let receiver = Receiver::start(move |_| Answer::status(500).with_body(hostile)).await;
-    let endpoint = merchant
-        .endpoint_with(
-            json!({ "url": receiver.url("/a?<script>\"'"), "enabled_events": ["*"], "description": hostile }),
-        )
-        .await;
-    let line = json!({ "name": hostile, "quantity": 1, "unit_amount": 100 });
-    let checkout = json!({ "currency": "USD", "line_items": [line],
-        "customer": { "name": hostile, "reference": hostile }, "metadata": { "note": hostile } });
-    merchant.operator.post(&merchant.platform_path("checkouts"), &checkout).await.expect(201);
+    let authority = Authority::on(database, &[retries("0")]).await;
+    let hostile = HOSTILE;
+    let (merchant, endpoint, _receiver, _) = hostile_merchant(&authority).await;
     authority.nothing_pending().await;
     let delivery = merchant.deliveries(&endpoint).await.remove(0);
     let browser = entered(&merchant, ALL).await;
@@ -232,17 +214,7 @@ async fn every_answer_has_the_headers_and_is_small(database: Database) {
         nobody.get("/portal/nothing").await,
         nobody.post("/portal/sign-out", &[], &[]).await,
     ] {
-        for (name, line) in [
-            ("content-security-policy", POLICY),
-            ("referrer-policy", "no-referrer"),
-            ("x-frame-options", "DENY"),
-            ("x-content-type-options", "nosniff"),
-            ("cache-control", "no-store"),
-            ("cross-origin-opener-policy", "same-origin"),
-            ("cross-origin-resource-policy", "same-origin"),
-        ] {
-            assert_eq!(reply.header(name), Some(line), "{} {}", reply.status, reply.text());
-        }
+        has_the_headers(&reply);
     }
     assert_eq!(nobody.get("/portals").await.header("content-type"), Some("application/problem+json"));
 }

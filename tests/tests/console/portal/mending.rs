@@ -2,11 +2,10 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{
+    Answer, Authority, Database, Endpoint, Merchant, Receiver, eventually, on_both_databases, retries, rows,
+    text,
+};
 
 use super::{ALL, entered, link_with, opened};
 use crate::browser::{audit, hidden};
@@ -26,8 +25,7 @@ fn secret_on(html: &str) -> String {
 }
 
 async fn a_merchant_mends_an_endpoint(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,0")], "acme").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.path == "/new" { 200 } else { 404 })).await;
     let endpoint = merchant.endpoint(&receiver.url("/old"), &["order.*"]).await;
@@ -172,7 +170,7 @@ async fn an_endpoint_is_created_once_and_its_secret_shown_once(database: Databas
     let other = browser.send_again(page, &form, &[("url", url.as_str()), ("events", "order.*")]).await;
     assert!(other.text().contains("<code>idempotency_key_reused</code>"), "{}", other.text());
     let found = merchant.api.get("/webhook-endpoints").await.expect(200);
-    let found = found["data"].as_array().unwrap();
+    let found = rows(&found);
     assert_eq!((found.len(), &found[0]["url"]), (1, &json!(url)));
     let endpoint = Endpoint { id: text(&found[0], "id"), secret };
     merchant.paid_order().await;
@@ -184,8 +182,7 @@ async fn an_endpoint_is_created_once_and_its_secret_shown_once(database: Databas
 }
 
 async fn something_is_sent_again_once(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0")], "acme").await;
     let receiver = Receiver::start(|arrival| {
         Answer::status(if arrival.nth == 1 { 500 } else { 200 }).with_body("out of order")
     })
