@@ -137,6 +137,13 @@ impl Merchant {
         self.operator.post(&self.platform_path("checkouts"), &checkout_body()).await.expect(201)
     }
 
+    /// Opens so many checkouts, one after the other.
+    pub async fn checkouts(&self, count: usize) {
+        for _ in 0..count {
+            self.checkout().await;
+        }
+    }
+
     /// Starts a payment of the whole checkout.
     pub async fn payment(&self, checkout: &Value, capture_method: &str) -> Value {
         let body = payment_body(checkout, capture_method, &format!("start:{}", text(checkout, "id")));
@@ -152,6 +159,13 @@ impl Merchant {
     /// One paid order, from the checkout on; returns its number.
     pub async fn paid_order(&self) -> String {
         self.pay(&self.checkout().await).await
+    }
+
+    /// So many paid orders, one after the other.
+    pub async fn paid_orders(&self, count: usize) {
+        for _ in 0..count {
+            self.paid_order().await;
+        }
     }
 
     /// One paid order of this total in cents.

@@ -214,9 +214,7 @@ async fn the_story_of_an_order_has_everything(database: Database) {
 async fn long_lists_go_on_behind_a_link(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     merchant.endpoint("http://127.0.0.1:9/hook", &["order.created"]).await;
-    for _ in 0..27 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(27).await;
     let browser = Browser::signed_in(&authority).await;
     for (path, first, rest) in [
         (format!("/console/merchants/{}?mode=test", merchant.id), 25, 2),

@@ -16,9 +16,7 @@ async fn time_alone_disables(database: Database) {
     let (service, merchant) = Merchant::inside(database, &FOUR, "acme").await;
     let receiver = Receiver::start(|_| Answer::status(500)).await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..3 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(3).await;
     fares(&merchant, &endpoint, "four attempts each", |now| failures(now) == 12).await;
     let service = service.restarted_after(120 * HOUR_MS - 1, &FOUR).await;
     let merchant = merchant.at(&service);

@@ -20,15 +20,11 @@ async fn a_merchant_with_slow_receivers_leaves_slots_to_others(database: Databas
     }
     let small = Merchant::create(&authority, "small").await;
     small.endpoint(&quick.url("/small"), &["*"]).await;
-    for _ in 0..3 {
-        big.checkout().await;
-    }
+    big.checkouts(3).await;
     // A quarter of the 16 slow places, and one request that finds out of each endpoint what it is.
     let (share, trials) = (4, 6);
     slow.until("its share is in use", |arrivals| arrivals.all.len() >= share).await;
-    for _ in 0..5 {
-        small.checkout().await;
-    }
+    small.checkouts(5).await;
     quick.until("the other merchant's events", |arrivals| arrivals.accepted("/small") == 5).await;
     assert!(slow.arrivals().all.len() <= share + trials, "not all 18");
     gate.open();

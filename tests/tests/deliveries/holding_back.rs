@@ -68,9 +68,7 @@ async fn an_overloaded_receiver_is_probed_one_at_a_time(database: Database) {
     fares(&merchant, &endpoint, "the first failure", |now| failures(now) == 1).await;
     // From here on there are others to compare with, and more that waits.
     merchant.endpoint(&receiver.url("/other"), &["*"]).await;
-    for _ in 0..4 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(4).await;
     let at = |receiver: &Receiver| receiver.arrivals().at("/hook").count();
     // Held for 1 s, 2 s, 4 s: one probe each.
     for (probes, held_ms) in [(2, 1_000), (3, 2_000), (4, 4_000)] {

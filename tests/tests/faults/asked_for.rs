@@ -101,9 +101,7 @@ async fn an_outcome_that_cannot_be_written_is_written_later(database: Database) 
     .await;
     let merchant = Merchant::create(&authority, "unwritten").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..3 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(3).await;
     receiver.until("three in flight", |arrivals| arrivals.all.len() == 3).await;
     let url = authority.database_url();
     execute(url, refuse_attempts(database)).await;

@@ -32,9 +32,7 @@ async fn twenty_messages_arrive_at_the_receivers_rate_without_hammering(database
     .await;
     let merchant = Merchant::create(&service, "limited").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..MESSAGES {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(MESSAGES).await;
     service.play_out().await;
     let log = log.lock().unwrap().clone();
     let let_through: Vec<i64> = log.iter().filter(|(_, through)| *through).map(|(at, _)| *at).collect();

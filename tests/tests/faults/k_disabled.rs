@@ -43,9 +43,7 @@ async fn what_a_disabled_endpoint_missed_is_visible_and_recovered_once(database:
     );
 
     merchant.change(&endpoint, &json!({ "status": "disabled" })).await;
-    for _ in 0..5 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(5).await;
     let all = events().await;
     // The one that waited was cancelled; for the others nothing was made.
     let mut missing: BTreeMap<String, String> =

@@ -84,9 +84,7 @@ async fn a_disabled_endpoint_gets_nothing_and_catches_up_with_nothing(database: 
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number <= 6 { 500 } else { 200 })).await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..6 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(6).await;
     receiver.until("six attempts", |arrivals| arrivals.all.len() == 6).await;
     let failed = tests::eventually("six outcomes", async || {
         let now = merchant.endpoint_now(&endpoint).await;

@@ -86,9 +86,7 @@ async fn an_old_cursor_has_expired(database: Database) {
     let api = &merchant.api;
     let cursor = async |path: &str| text(&api.get(path).await.expect(200), "resume_cursor");
     let nothing = cursor("/events").await;
-    for _ in 0..4 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(4).await;
     let (after_one, after_two) = (cursor("/events?limit=1").await, cursor("/events?limit=2").await);
     let after_all = cursor("/events").await;
     damage(authority.database_url(), "DELETE FROM events WHERE sequence <= 2").await;

@@ -18,9 +18,7 @@ on_both_databases!(
 /// The cursor behind each of the first events, from the place before the first on.
 async fn cursors(merchant: &Merchant, count: usize) -> Vec<String> {
     let mut cursors = vec![text(&merchant.api.get("/events").await.expect(200), "resume_cursor")];
-    for _ in 0..count {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(count).await;
     for _ in 0..count {
         let last = cursors.last().unwrap();
         let page = merchant.api.get(&format!("/events?limit=1&cursor={last}")).await.expect(200);

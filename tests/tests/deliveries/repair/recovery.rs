@@ -18,9 +18,7 @@ async fn a_recovery_brings_what_was_missed(database: Database) {
     let switched = Switched::down().await;
     let merchant = Merchant::create(&authority, "recovers").await;
     let endpoint = merchant.endpoint(&switched.receiver.url("/hook"), &["*"]).await;
-    for _ in 0..5 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(5).await;
     authority.nothing_pending().await;
     assert_eq!(missing(&merchant, &endpoint).await.len(), 30);
     switched.goes_up();
@@ -81,9 +79,7 @@ async fn held_back(authority: &Authority, slug: &str) -> (Merchant, tests::Endpo
     .await;
     let merchant = Merchant::create(authority, slug).await;
     let endpoint = merchant.endpoint(&receiver.url("/down"), &["checkout.created"]).await;
-    for _ in 0..MISSED {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(MISSED).await;
     authority.nothing_pending().await;
     let moved = json!({ "url": receiver.url("/hook") });
     let path = endpoint.path("");

@@ -15,9 +15,7 @@ async fn far_behind(authority: &Authority, slug: &str) -> (Merchant, Endpoint, R
     let receiver = Receiver::start(|_| Answer::status(503)).await;
     let merchant = Merchant::create(authority, slug).await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..70 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(70).await;
     (merchant, endpoint, receiver)
 }
 

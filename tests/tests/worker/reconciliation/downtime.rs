@@ -18,17 +18,11 @@ async fn stream_of(merchant: &Merchant) -> Vec<String> {
     ids
 }
 
-async fn make_events(merchant: &Merchant, count: usize) {
-    for _ in 0..count {
-        merchant.checkout().await;
-    }
-}
-
 /// Contract 11.3: 250 events missed, three pages, crash between processing and saving the cursor.
 #[tokio::test]
 async fn reconciliation_after_downtime() {
     let (authority, merchant) = Merchant::alone("reconciled").await;
-    make_events(&merchant, 250).await;
+    merchant.checkouts(250).await;
     let api = format!("http://{}", authority.merchant_address());
     let state = State::new();
 
@@ -79,11 +73,11 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
     let state = State::new();
 
     let workerd = Workerd::start(&state, std::slice::from_ref(&worker)).await;
-    make_events(&merchant, 100).await;
+    merchant.checkouts(100).await;
     all_are_handed_off(&workerd, 100).await;
     workerd.kill().await;
 
-    make_events(&merchant, 100).await;
+    merchant.checkouts(100).await;
     // Nobody is there; the merchant has the sender stop, and what is pending is given up.
     let path = endpoint.path("");
     merchant.api.patch(&path, &json!({ "status": "disabled" })).await.expect(200);
@@ -102,7 +96,7 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
         .and_variables([("STOP_AFTER", "200"), ("TELL", told.url("/stopped").as_str())]);
     let mut workerd = Workerd::start(&state, &[stopping]).await;
     merchant.api.patch(&path, &json!({ "status": "enabled" })).await.expect(200);
-    make_events(&merchant, 100).await;
+    merchant.checkouts(100).await;
     all_are_handed_off(&workerd, 200).await;
     workerd.begin_scheduled(WORKER).await;
     told.until("the stop", |arrivals| arrivals.all.len() == 1).await;
