@@ -2,9 +2,7 @@
 
 use authority_domain::KeyId;
 use serde_json::{Value, json};
-use tests::{
-    Answer, Authority, Database, Merchant, Receiver, eventually, on_both_databases, retries, rows, text,
-};
+use tests::{Answer, Authority, Database, Merchant, Receiver, on_both_databases, retries, rows, text};
 
 use crate::browser::{Browser, audit};
 
@@ -59,28 +57,10 @@ async fn an_endpoint_is_corrected_and_gets_what_it_missed(database: Database) {
     assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "disabled");
     browser.done(&page, &action("enable"), &[("reason", "it is day")]).await;
     assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "enabled");
-    // Counted first, and nothing is sent by that.
-    let since = [("since", "2020-01-01T00:00:00Z")];
     let wrong = browser.send(&page, &action("recover/count"), &[("since", "yesterday")]).await;
     assert_eq!(wrong.status, 422, "{}", wrong.text());
     assert!(wrong.text().contains("value=\"yesterday\""));
-    let counted = browser.send(&page, &action("recover/count"), &since).await;
-    assert_eq!(counted.status, 200, "{}", counted.text());
-    let missed =
-        merchant.events().await.iter().filter(|event| text(event, "type").starts_with("order.")).count();
-    assert!(counted.text().contains(&format!("<strong>{missed} events</strong>")), "{}", counted.text());
-    assert_eq!(receiver.arrivals().accepted("/new"), 0);
-    let form = crate::browser::hidden(counted.text(), &action("recover")).unwrap();
-    let begun = browser.send_again(&action("recover"), &form, &[]).await;
-    assert_eq!(begun.status, 303, "{}", begun.text());
-    let progress = begun.header("location").unwrap().to_owned();
-    let twice = browser.send_again(&action("recover"), &form, &[]).await;
-    assert_eq!(twice.header("location"), Some(progress.as_str()), "sent twice, begun once");
-    receiver.until("what was missed", |arrivals| arrivals.accepted("/new") == missed).await;
-    eventually("the recovery is completed", async || {
-        browser.page(&progress).await.contains("<span class=\"state completed\">").then_some(())
-    })
-    .await;
+    let missed = browser.recovers(&merchant, &page, &receiver).await;
     // A test event, and the end of it.
     let said = browser.done(&page, &action("test"), &[]).await;
     assert!(said.contains("A test event is on its way."), "{said}");

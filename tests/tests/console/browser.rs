@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::Value;
-use tests::{Api, Call, ConsoleUrls, Reply, ServiceUrls, rows, text};
+use tests::{Api, Call, ConsoleUrls, Merchant, Receiver, Reply, ServiceUrls, eventually, rows, text, texts};
 
 /// A browser with a session, or without one.
 #[derive(Clone, Debug)]
@@ -134,6 +134,31 @@ impl Browser {
         let reply = self.send(page, action, typed).await;
         assert_eq!(reply.status, 303, "{action}: {}", reply.text());
         self.page(reply.header("location").unwrap()).await
+    }
+
+    /// Lets an endpoint get at `/new` the events of orders that it missed; how many. They are counted first, which
+    /// sends nothing, and a form that is sent twice begins once.
+    pub(crate) async fn recovers(&self, merchant: &Merchant, page: &str, receiver: &Receiver) -> usize {
+        let since = [("since", "2020-01-01T00:00:00Z")];
+        let counted = self.send(page, &format!("{page}/recover/count"), &since).await;
+        assert_eq!(counted.status, 200, "{}", counted.text());
+        let types = texts(&merchant.events().await, "type");
+        let missed = types.iter().filter(|name| name.starts_with("order.")).count();
+        assert!(counted.text().contains(&format!("<strong>{missed} events</strong>")), "{}", counted.text());
+        assert_eq!(receiver.arrivals().accepted("/new"), 0);
+        let recover = format!("{page}/recover");
+        let form = hidden(counted.text(), &recover).unwrap();
+        let begun = self.send_again(&recover, &form, &[]).await;
+        assert_eq!(begun.status, 303, "{}", begun.text());
+        let progress = begun.header("location").unwrap();
+        let twice = self.send_again(&recover, &form, &[]).await;
+        assert_eq!(twice.header("location"), Some(progress), "sent twice, begun once");
+        receiver.until("what was missed", |arrivals| arrivals.accepted("/new") == missed).await;
+        eventually("the recovery is completed", async || {
+            self.page(progress).await.contains("<span class=\"state completed\">").then_some(())
+        })
+        .await;
+        missed
     }
 }
 

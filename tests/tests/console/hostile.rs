@@ -14,13 +14,8 @@ on_both_databases!(texts_of_others_are_texts, what_is_not_there_is_a_page_that_s
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// A page without the one script that it may have.
-pub(crate) fn without_own_script(html: &str, root: &str) -> String {
-    html.replace(&format!("<script src=\"{root}/live.js\" defer></script>"), "")
-}
-
 /// A page without what its inputs hold, which acts on nothing but the input.
-pub(crate) fn without_values(html: &str) -> String {
+fn without_values(html: &str) -> String {
     let mut parts = html.split(" value=\"");
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |rest, part| rest + part.split_once('"').unwrap().1)
@@ -44,6 +39,23 @@ pub(crate) fn has_the_headers(reply: &Reply) {
 /// What a merchant, its customers and its receiver may write to act on whoever reads it.
 pub(crate) const HOSTILE: &str =
     "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
+
+/// That nothing of [`HOSTILE`] acts on a page of the listener whose pages are below `root`.
+pub(crate) async fn acts_on_nothing(browser: &Browser, root: &str, path: &str) {
+    // The one script that a page may have.
+    let own_script = format!("<script src=\"{root}/live.js\" defer></script>");
+    let html = without_values(browser.get(path).await.text()).replace(&own_script, "");
+    for acting in ["<script", "<b>", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}", "http-equiv", "whsec_"] {
+        assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
+    }
+    assert!(!html.contains("<bdi></bdi>"), "{path}");
+}
+
+/// That a page shows [`HOSTILE`], and how it is written.
+pub(crate) fn shows_it_as_text(html: &str) {
+    assert!(html.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{html}");
+    assert!(html.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+}
 
 /// A merchant whose every text is [`HOSTILE`], with a checkout, and its endpoint, whose receiver answers so too.
 pub(crate) async fn hostile_merchant(authority: &Authority) -> (Merchant, Endpoint, Receiver, Value) {
@@ -98,16 +110,10 @@ async fn texts_of_others_are_texts(database: Database) {
         format!("/console/sign-in?to={}", encoded(hostile)),
         format!("/console?done={}", encoded(hostile)),
     ] {
-        let reply = browser.get(&path).await;
-        let html = without_own_script(&without_values(reply.text()), "/console");
-        for acting in ["<script", "<b>", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}"] {
-            assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
-        }
-        assert!(!html.contains("<bdi></bdi>"));
+        acts_on_nothing(&browser, "/console", &path).await;
     }
     let order = browser.page(&format!("/console/orders/{}/test/{number}", merchant.id)).await;
-    assert!(order.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{order}");
-    assert!(order.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+    shows_it_as_text(&order);
     // No secret is on any of these pages.
     let page = browser.page(&format!("/console/endpoints/{}", endpoint.id)).await;
     assert!(!page.contains(&endpoint.secret) && !page.contains("whsec_"), "{page}");

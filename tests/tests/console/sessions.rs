@@ -96,22 +96,16 @@ async fn a_session_ends_by_time(database: Database) {
     service.stop().await;
 }
 
-async fn a_form_of_anybody_else_does_nothing(database: Database) {
-    let (authority, merchant) = Merchant::on(database, "acme").await;
-    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
-    let (browser, other) = (Browser::signed_in(&authority).await, Browser::signed_in(&authority).await);
-    let page = format!("/console/endpoints/{}", endpoint.id);
-    let action = format!("{page}/disable");
-    let form = browser.form(&page, &action).await;
-    let foreign = other.form(&page, &action).await;
-    let token = |form: &[(String, String)]| {
-        form.iter().find(|(name, _)| name == "_token").map(|(_, token)| token.clone()).unwrap()
-    };
-    let (own, others) = (token(&form), token(&foreign));
+/// That a form without the session's own token, and one that another site sends, does nothing; the token.
+pub(crate) async fn refuses_forms_of_others(
+    browser: &Browser,
+    other: &Browser,
+    page: &str,
+    action: &str,
+) -> String {
+    let token = |form: Vec<(String, String)>| form.into_iter().find(|(name, _)| name == "_token").unwrap().1;
+    let (own, others) = (token(browser.form(page, action).await), token(other.form(page, action).await));
     assert_ne!(own, others);
-    let tokens: BTreeSet<String> =
-        browser.form("/console", "/console/sign-out").await.into_iter().map(|(_, token)| token).collect();
-    assert_eq!(tokens, [own.clone()].into(), "one for all forms of a session");
     for (token, lines) in [
         ("", &[][..]),
         ("x", &[]),
@@ -120,10 +114,23 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
         (&own, &[("sec-fetch-site", "same-site")]),
         (&own, &[("origin", "http://evil.example")]),
     ] {
-        let reply = browser.post(&action, &[("_token", token), ("reason", "because")], lines).await;
+        let reply = browser.post(action, &[("_token", token), ("reason", "because")], lines).await;
         assert_eq!(reply.status, 403, "{lines:?} {}", reply.text());
         assert!(reply.text().contains("nothing was done"), "{}", reply.text());
     }
+    own
+}
+
+async fn a_form_of_anybody_else_does_nothing(database: Database) {
+    let (authority, merchant) = Merchant::on(database, "acme").await;
+    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
+    let (browser, other) = (Browser::signed_in(&authority).await, Browser::signed_in(&authority).await);
+    let page = format!("/console/endpoints/{}", endpoint.id);
+    let action = format!("{page}/disable");
+    let own = refuses_forms_of_others(&browser, &other, &page, &action).await;
+    let tokens: BTreeSet<String> =
+        browser.form("/console", "/console/sign-out").await.into_iter().map(|(_, token)| token).collect();
+    assert_eq!(tokens, [own].into(), "one for all forms of a session");
     // Nor does a sign-in that another site sends.
     let elsewhere = [("sec-fetch-site", "cross-site")];
     let reply = browser.post("/console/sign-in", &[("key", authority.operator_key())], &elsewhere).await;

@@ -5,7 +5,8 @@ use tests::{Authority, Database, Endpoint, Merchant, Receiver, on_both_databases
 
 use super::{ALL, entered, link_with, opened};
 use crate::browser::{Browser, audit, encoded, hidden};
-use crate::hostile::{HOSTILE, has_the_headers, hostile_merchant, without_own_script, without_values};
+use crate::hostile::{HOSTILE, acts_on_nothing, has_the_headers, hostile_merchant, shows_it_as_text};
+use crate::sessions::refuses_forms_of_others;
 
 on_both_databases!(
     what_is_anothers_is_not_there,
@@ -121,20 +122,7 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
     let (browser, other) = (entered(&merchant, ALL).await, entered(&merchant, ALL).await);
     let page = format!("/portal/endpoints/{}", endpoint.id);
     let action = format!("{page}/disable");
-    let token = |form: Vec<(String, String)>| form.into_iter().find(|(name, _)| name == "_token").unwrap().1;
-    let (own, others) = (token(browser.form(&page, &action).await), token(other.form(&page, &action).await));
-    assert_ne!(own, others);
-    for (token, lines) in [
-        ("", &[][..]),
-        (&others, &[]),
-        (&own, &[("sec-fetch-site", "cross-site")]),
-        (&own, &[("sec-fetch-site", "same-site")]),
-        (&own, &[("origin", "http://evil.example")]),
-    ] {
-        let reply = browser.post(&action, &[("_token", token)], lines).await;
-        assert_eq!(reply.status, 403, "{lines:?} {}", reply.text());
-        assert!(reply.text().contains("nothing was done"), "{}", reply.text());
-    }
+    refuses_forms_of_others(&browser, &other, &page, &action).await;
     // Nor is a link opened by a form of another site.
     let made = link_with(&merchant, json!({ "scopes": ALL })).await;
     let (nobody, link) = super::given(&made);
@@ -166,24 +154,17 @@ async fn texts_of_others_are_texts(database: Database) {
         format!("/portal?done={0}&follow={0}", encoded(hostile)),
     ]);
     for path in pages {
-        let html = without_own_script(&without_values(browser.get(&path).await.text()), "/portal");
-        for acting in ["<script", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}", "http-equiv", "whsec_"] {
-            assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
-        }
-        assert!(!html.contains("<bdi></bdi>"), "{path}");
+        acts_on_nothing(&browser, "/portal", &path).await;
     }
     let page = browser.page(&format!("/portal/deliveries/{}", text(&delivery, "id"))).await;
-    assert!(page.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
-    assert!(page.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+    shows_it_as_text(&page);
 }
 
 async fn every_answer_has_the_headers_and_is_small(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
-    for _ in 0..9 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(9).await;
     authority.nothing_pending().await;
     let delivery = merchant.deliveries(&endpoint).await.remove(0);
     let browser = entered(&merchant, ALL).await;

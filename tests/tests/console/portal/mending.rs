@@ -3,12 +3,11 @@
 use http::Method;
 use serde_json::{Value, json};
 use tests::{
-    Answer, Authority, Database, Endpoint, Merchant, Receiver, eventually, on_both_databases, retries, rows,
-    text,
+    Answer, Authority, Database, Endpoint, Merchant, Receiver, on_both_databases, retries, rows, text,
 };
 
 use super::{ALL, entered, link_with, opened};
-use crate::browser::{audit, hidden};
+use crate::browser::audit;
 
 on_both_databases!(
     a_merchant_mends_an_endpoint,
@@ -74,23 +73,7 @@ async fn a_merchant_mends_an_endpoint(database: Database) {
         let now = merchant.endpoint_now(&endpoint).await;
         assert_eq!((&now["status"], &now["disabled_reason"]), (&json!(status), &reason));
     }
-    // Counted first, and nothing is sent by that; begun once.
-    let since = [("since", "2020-01-01T00:00:00Z")];
-    let counted = browser.send(&page, &action("recover/count"), &since).await;
-    let missed =
-        merchant.events().await.iter().filter(|event| text(event, "type").starts_with("order.")).count();
-    assert!(counted.text().contains(&format!("<strong>{missed} events</strong>")), "{}", counted.text());
-    assert_eq!(receiver.arrivals().accepted("/new"), 0);
-    let form = hidden(counted.text(), &action("recover")).unwrap();
-    let begun = browser.send_again(&action("recover"), &form, &[]).await;
-    let progress = begun.header("location").unwrap().to_owned();
-    let twice = browser.send_again(&action("recover"), &form, &[]).await;
-    assert_eq!(twice.header("location"), Some(progress.as_str()), "sent twice, begun once");
-    receiver.until("what was missed", |arrivals| arrivals.accepted("/new") == missed).await;
-    eventually("the recovery is completed", async || {
-        browser.page(&progress).await.contains("<span class=\"state completed\">").then_some(())
-    })
-    .await;
+    let missed = browser.recovers(&merchant, &page, &receiver).await;
     authority.nothing_pending().await;
     assert!(browser.page(&page).await.contains("Everything has arrived."));
     assert!(browser.page("/portal").await.contains("Nothing is wrong"));
