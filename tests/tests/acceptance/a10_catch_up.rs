@@ -117,9 +117,7 @@ async fn a10_resume_cursor_is_on_every_page_and_repeats_nothing(database: Databa
 
 async fn a10_a_filter_leaves_gaps_and_binds_its_cursors(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "filtered").await;
-    for _ in 0..3 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(3).await;
     let mut sequences = Vec::new();
     let mut cursor = String::new();
     loop {

@@ -27,9 +27,7 @@ async fn a12_five_days_of_failures_disable(database: Database) {
         merchant.endpoint(&receiver.url("/two-events"), &["checkout.completed", "webhook.test"]).await;
     let recovers = merchant.endpoint(&receiver.url("/recovers"), &["checkout.created"]).await;
     let start = service.clock.shown();
-    for _ in 0..2 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(2).await;
     merchant.checkout().await;
     let state = async |endpoint: &Endpoint| {
         let now = merchant.endpoint_now(endpoint).await;

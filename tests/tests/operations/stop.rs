@@ -145,9 +145,7 @@ async fn a_log_that_takes_no_line_stops_nothing() {
     for path in ["/fails", "/works"] {
         merchant.endpoint(&receiver.url(path), &["checkout.created"]).await;
     }
-    for _ in 0..3 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(3).await;
     authority.nothing_pending().await;
     let arrivals = receiver.arrivals();
     let counts = ["/fails", "/works"].map(|path| arrivals.at(path).count());

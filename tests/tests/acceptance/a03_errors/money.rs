@@ -65,9 +65,7 @@ pub(super) async fn endpoints(shop: &mut Shop) {
 /// A cursor that points behind what is still there.
 pub(super) async fn forgotten_history(shop: &mut Shop) {
     let keeper = Merchant::create(&shop.authority, "keeper").await;
-    for _ in 0..4 {
-        keeper.checkout().await;
-    }
+    keeper.checkouts(4).await;
     let page = keeper.api.get("/events?limit=1").await.expect(200);
     let cursor = page["next_cursor"].as_str().unwrap();
     shop.authority.forget_events(&keeper.id, 2).await;

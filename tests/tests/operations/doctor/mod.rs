@@ -80,9 +80,7 @@ async fn a_database_at_work_is_sound(database: Database) {
     // Beside writers the doctor sees whole commits only.
     let (orders, looks) = tokio::join!(
         async {
-            for _ in 0..20 {
-                merchant.paid_order().await;
-            }
+            merchant.paid_orders(20).await;
         },
         async {
             let mut seen = Vec::new();

@@ -19,9 +19,7 @@ async fn the_endpoint_behind_a_backlog_is_found_and_disabled(database: Database)
     let (receiver, gate) = Receiver::gated(200).await;
     let body = json!({ "url": receiver.url("/hook"), "enabled_events": ["*"], "max_in_flight": 1 });
     let endpoint = merchant.endpoint_with(body).await;
-    for _ in 0..4 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(4).await;
     receiver.until("one in flight", |arrivals| arrivals.all.len() == 1).await;
     assert!(overdue.text.contains("$API/v1/operator/outbox"));
     let outbox = merchant.operator.get(&late.request("GET /outbox", &[])).await.expect(200);

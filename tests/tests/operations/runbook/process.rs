@@ -86,9 +86,7 @@ async fn open_sockets_are_counted() {
         let line = counted.lines().find(|line| line.ends_with(" socket")).unwrap().to_owned();
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
     };
-    for _ in 0..5 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(5).await;
     receiver.until("five deliveries in flight", |arrivals| arrivals.all.len() == 5).await;
     // And two listeners.
     assert!(sockets().await >= 7);
