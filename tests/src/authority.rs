@@ -36,6 +36,12 @@ use crate::terminal::Terminal;
 /// A key-encryption key: 32 bytes, base64.
 pub const KEK: &str = "dGVzdC1rZXktZW5jcnlwdGlvbi1rZXktMzItYnl0ZXM=";
 
+/// The variable that has failed deliveries tried again after these seconds, separated by commas.
+#[must_use]
+pub const fn retries(schedule: &str) -> (&'static str, &str) {
+    ("AUTHORITY_RETRY_SCHEDULE", schedule)
+}
+
 /// How much of the log a failed test shows.
 const LOG_LINES_SHOWN: usize = 80;
 
@@ -276,10 +282,41 @@ impl Authority {
         self.run_with(&[], arguments).await
     }
 
+    /// Makes another operator key with these scopes, as an operator does; its record, with the key.
+    pub async fn new_operator_key(&self, name: &str, scopes: &[&str]) -> Value {
+        self.tells(&["operator-key", "create", "--name", name, "--scopes", &scopes.join(",")]).await
+    }
+
+    /// Ends an operator key.
+    pub async fn revoke_operator_key(&self, id: &str) {
+        self.prints(&["operator-key", "revoke", "--id", id, "--reason", "left"]).await;
+    }
+
     /// The same with some variables set otherwise.
     pub async fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
         let output = self.command(arguments).envs(variables.iter().copied()).output();
         within(format!("authority {arguments:?}"), output).await.unwrap()
+    }
+
+    /// Runs a command that must end with this code, after one line on standard error and nothing else; the line.
+    pub async fn refuses(&self, variables: &[(&str, &str)], arguments: &[&str], code: i32) -> String {
+        let ended = self.run_with(variables, arguments).await;
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!((ended.status.code(), ended.stdout.len()), (Some(code), 0), "{arguments:?}: {said}");
+        assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
+        said
+    }
+
+    /// Runs a command that must succeed; what it prints.
+    pub async fn prints(&self, arguments: &[&str]) -> String {
+        let ended = self.run(arguments).await;
+        assert!(ended.status.success(), "{arguments:?}: {ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    }
+
+    /// The same with `--json`; what it prints is one record.
+    pub async fn tells(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.prints(&[arguments, &["--json"]].concat()).await).unwrap()
     }
 
     /// Runs another command on the same files at a terminal: what a person sees, and the exit code.
@@ -303,7 +340,12 @@ impl Authority {
 
     /// What `authority doctor` says, with its exit code: 0 when nothing is wrong.
     pub async fn doctor(&self) -> Value {
-        let output = self.run(&["doctor", "--json"]).await;
+        self.doctor_of(self.database_url()).await
+    }
+
+    /// The same of another database.
+    pub async fn doctor_of(&self, url: &str) -> Value {
+        let output = self.run_with(&[("AUTHORITY_DATABASE_URL", url)], &["doctor", "--json"]).await;
         let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
         assert_eq!(output.status.code(), Some(if said["ok"] == true { 0 } else { 1 }), "{said}");
         said

@@ -1,7 +1,8 @@
 //! What a test does to the database beside the service, because no operation does it yet, and what it asks of it.
 
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
+use sqlx::{ConnectOptions as _, Connection as _};
 
+use crate::damage::execute;
 use crate::eventually::eventually;
 
 /// What has not ended.
@@ -92,21 +93,7 @@ pub(crate) async fn advance_clock(url: &str, merchant: &str, seconds: i64) {
 
 /// Runs the statements as one transaction.
 async fn write(url: &str, statements: &str) {
-    if url.starts_with("postgres") {
-        let options: sqlx::postgres::PgConnectOptions = url.parse().unwrap();
-        let mut conn = options.connect().await.unwrap();
-        sqlx::raw_sql(AssertSqlSafe(format!("BEGIN; {statements}; COMMIT")))
-            .execute(&mut conn)
-            .await
-            .unwrap();
-        conn.close().await.unwrap();
-    } else {
-        let options: sqlx::sqlite::SqliteConnectOptions = url.parse().unwrap();
-        let mut conn = options.connect().await.unwrap();
-        let statements = format!("BEGIN IMMEDIATE; {statements}; COMMIT");
-        sqlx::raw_sql(AssertSqlSafe(statements)).execute(&mut conn).await.unwrap();
-        conn.close().await.unwrap();
-    }
+    execute(url, &format!("BEGIN; {statements}; COMMIT")).await;
 }
 
 /// Declares a record that is read from a row of either database, each field from the column of its name. sqlx's derive

@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::eventually::within;
+use crate::records::wrong_members;
 
 /// Where a listener is, e.g. `http://127.0.0.1:40123`; `None` while the authority is away.
 pub type Address = watch::Receiver<Option<String>>;
@@ -80,6 +81,27 @@ impl Api {
     /// Writes under an idempotency key.
     pub async fn post_as(&self, key: &str, path: &str, body: &Value) -> Reply {
         self.call(Method::POST, path).header("idempotency-key", key).json(body).send().await
+    }
+
+    /// Changes some members, without an idempotency key.
+    pub async fn patch(&self, path: &str, body: &Value) -> Reply {
+        self.call(Method::PATCH, path).json(body).send().await
+    }
+
+    /// Deletes, without an idempotency key.
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.call(Method::DELETE, path).send().await
+    }
+
+    /// Every item of a list, page by page; a page may be empty and have another behind it.
+    pub async fn list(&self, path: &str) -> Vec<Value> {
+        let (mut all, mut next) = (Vec::new(), path.to_owned());
+        loop {
+            let mut page = self.get(&next).await.expect(200);
+            all.append(page["data"].as_array_mut().unwrap());
+            let Some(cursor) = page["next_cursor"].as_str() else { return all };
+            next = format!("{path}{}cursor={cursor}", if path.contains('?') { '&' } else { '?' });
+        }
     }
 
     /// A request to be completed.
@@ -219,6 +241,25 @@ impl Reply {
         let line = lines.next()?.to_str().expect("visible ASCII");
         assert_eq!(lines.next(), None, "{name} is there twice");
         Some(line)
+    }
+
+    /// Whether it is an earlier answer to the same request, given again (contract 4.3).
+    #[must_use]
+    pub fn is_replay(&self) -> bool {
+        self.header("idempotent-replayed") == Some("true")
+    }
+
+    /// The same refusal with these members; its `errors` are given as pairs of pointer and code.
+    ///
+    /// # Panics
+    /// When it has not.
+    pub fn refused_with(&self, status: u16, code: &str, facts: &Value) -> Value {
+        let problem = self.refused(status, code);
+        for (member, fact) in facts.as_object().unwrap() {
+            let found = if member == "errors" { wrong_members(&problem) } else { problem[member].clone() };
+            assert_eq!(&found, fact, "{member} of {problem}");
+        }
+        problem
     }
 
     /// The body of a refusal with this status and code, which has everything that every refusal has (contract 5.1,

@@ -8,6 +8,8 @@
 //! [`receiver`] takes what it delivers, and [`schemas`] and [`webhooks`] say whether that is what the package's types
 //! and the API's description promise.
 //!
+//! What nearly every test names is passed on here, at the root.
+//!
 //! Absent on purpose: mocks, and waiting for time to pass. A helper that cannot go on panics with the reason,
 //! because in a test that is the outcome.
 
@@ -26,6 +28,7 @@ pub mod damage;
 mod database;
 pub mod database_proxy;
 pub mod delivery;
+mod endpoint;
 pub mod eventually;
 pub mod gateway;
 pub mod http;
@@ -35,12 +38,26 @@ pub mod partners;
 pub mod ports;
 mod prepared;
 pub mod receiver;
+mod records;
 pub mod schemas;
 pub mod service;
 pub mod shop;
 pub mod terminal;
 pub mod webhooks;
 pub mod workerd;
+
+pub use authority::{Authority, Database, KEK, retries, terminate};
+pub use clock::{HandClock, now_ms};
+pub use eventually::{eventually, within};
+pub use http::{Api, Call, Reply};
+pub use merchant::{
+    ConsoleUrls, Endpoint, EventPosition, Merchant, SCOPES, ServiceUrls, checkout_body, payment_body,
+    position_of, report_body, text,
+};
+pub use receiver::{Answer, Arrival, Arrivals, Down, Gate, Receiver};
+pub use records::{has, ms, rows, sequences, texts, wrong_members};
+pub use service::InProcess;
+pub use shop::{Shop, shipments};
 
 /// Makes two tests of every case, one for each kind of database: a case is an async function that takes the
 /// [`Database`](crate::authority::Database). A case that is not listed is an unused function, which the compiler

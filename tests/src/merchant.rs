@@ -3,11 +3,13 @@
 //! What the platform reports (checkouts, payments) goes to the operator root; what the merchant does goes to
 //! [`Merchant::api`]. Bodies are the smallest that are accepted; a test gives what it is about.
 
-use http::Method;
 use serde_json::{Value, json};
 
 use crate::authority::{Authority, Database};
+pub use crate::endpoint::Endpoint;
 use crate::http::Api;
+use crate::service::InProcess;
+use crate::shop::shipments;
 
 /// Every scope there is (contract 5.3).
 pub const SCOPES: [&str; 13] = [
@@ -55,15 +57,6 @@ pub struct Merchant {
     pub operator: Api,
 }
 
-/// A webhook endpoint and what its receiver must know.
-#[derive(Clone, Debug)]
-pub struct Endpoint {
-    /// `we_…`
-    pub id: String,
-    /// `whsec_…`
-    pub secret: String,
-}
-
 /// What one event says where it stands in its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPosition {
@@ -78,14 +71,33 @@ pub struct EventPosition {
 impl Merchant {
     /// Starts a service on an empty database of this kind, and makes one.
     pub async fn on(database: Database, slug: &str) -> (Authority, Self) {
-        let authority = Authority::on(database, &[]).await;
+        Self::on_with(database, &[], slug).await
+    }
+
+    /// The same where the service has these variables.
+    pub async fn on_with(database: Database, variables: &[(&str, &str)], slug: &str) -> (Authority, Self) {
+        let authority = Authority::on(database, variables).await;
         let merchant = Self::create(&authority, slug).await;
         (authority, merchant)
+    }
+
+    /// The same where the service runs inside the test, with a clock that stands.
+    pub async fn inside(database: Database, variables: &[(&str, &str)], slug: &str) -> (InProcess, Self) {
+        let service = InProcess::start(database, variables).await;
+        let merchant = Self::create(&service, slug).await;
+        (service, merchant)
     }
 
     /// The same on SQLite.
     pub async fn alone(slug: &str) -> (Authority, Self) {
         Self::on(Database::Sqlite, slug).await
+    }
+
+    /// The same where the service has these variables, as for [`Authority::start`].
+    pub async fn alone_with(variables: &[(&str, &str)], slug: &str) -> (Authority, Self) {
+        let authority = Authority::start(variables).await;
+        let merchant = Self::create(&authority, slug).await;
+        (authority, merchant)
     }
 
     /// Makes one, with a key.
@@ -114,49 +126,6 @@ impl Merchant {
         issue(&self.operator, &self.id, mode, scopes).await
     }
 
-    /// Makes an endpoint for these events.
-    pub async fn endpoint(&self, url: &str, enabled_events: &[&str]) -> Endpoint {
-        self.endpoint_with(json!({ "url": url, "enabled_events": enabled_events })).await
-    }
-
-    /// An endpoint made of this body.
-    pub async fn endpoint_with(&self, body: Value) -> Endpoint {
-        let made = self.api.post("/webhook-endpoints", &body).await.expect(201);
-        Endpoint { id: text(&made, "id"), secret: text(&made, "secret") }
-    }
-
-    /// The endpoint as it is now.
-    pub async fn endpoint_now(&self, endpoint: &Endpoint) -> Value {
-        self.api.get(&format!("/webhook-endpoints/{}", endpoint.id)).await.expect(200)
-    }
-
-    /// Every delivery to an endpoint, the newest first, without attempts.
-    pub async fn deliveries(&self, endpoint: &Endpoint) -> Vec<Value> {
-        let first = format!("/webhook-endpoints/{}/deliveries?limit=100", endpoint.id);
-        let (mut rows, mut path) = (Vec::new(), first.clone());
-        loop {
-            let mut page = self.api.get(&path).await.expect(200);
-            rows.append(page["data"].as_array_mut().unwrap());
-            let Some(cursor) = page["next_cursor"].as_str() else { return rows };
-            path = format!("{first}&cursor={cursor}");
-        }
-    }
-
-    /// Status, reason and number of attempts of every delivery to an endpoint, the newest first, such as
-    /// `failed attempts_exhausted 3`.
-    pub async fn fates(&self, endpoint: &Endpoint) -> Vec<String> {
-        let fate = |row: &Value| {
-            let reason = row["failure_reason"].as_str().unwrap_or("null");
-            format!("{} {reason} {}", text(row, "status"), row["attempt_count"])
-        };
-        self.deliveries(endpoint).await.iter().map(fate).collect()
-    }
-
-    /// A delivery with its attempts.
-    pub async fn delivery(&self, id: &str) -> Value {
-        self.api.get(&format!("/deliveries/{id}")).await.expect(200)
-    }
-
     /// The path on the operator root under which the platform writes this merchant's test data.
     #[must_use]
     pub fn platform_path(&self, collection: &str) -> String {
@@ -166,6 +135,13 @@ impl Merchant {
     /// Opens a checkout of two shirts and shipping, 53.00 USD.
     pub async fn checkout(&self) -> Value {
         self.operator.post(&self.platform_path("checkouts"), &checkout_body()).await.expect(201)
+    }
+
+    /// Opens so many checkouts, one after the other.
+    pub async fn checkouts(&self, count: usize) {
+        for _ in 0..count {
+            self.checkout().await;
+        }
     }
 
     /// Starts a payment of the whole checkout.
@@ -182,8 +158,26 @@ impl Merchant {
 
     /// One paid order, from the checkout on; returns its number.
     pub async fn paid_order(&self) -> String {
-        let checkout = self.checkout().await;
-        let payment = self.payment(&checkout, "automatic").await;
+        self.pay(&self.checkout().await).await
+    }
+
+    /// So many paid orders, one after the other.
+    pub async fn paid_orders(&self, count: usize) {
+        for _ in 0..count {
+            self.paid_order().await;
+        }
+    }
+
+    /// One paid order of this total in cents.
+    pub async fn paid_order_of(&self, total: i64) -> String {
+        let line = json!({ "name": "T-shirt", "quantity": 1, "unit_amount": total });
+        let body = json!({ "currency": "USD", "line_items": [line] });
+        self.pay(&self.operator.post(&self.platform_path("checkouts"), &body).await.expect(201)).await
+    }
+
+    /// Pays a checkout; the number of its order.
+    async fn pay(&self, checkout: &Value) -> String {
+        let payment = self.payment(checkout, "automatic").await;
         text(&self.report(&payment, "succeeded").await["payment"], "order_number")
     }
 
@@ -203,7 +197,17 @@ impl Merchant {
     /// Changes an order without reaching a milestone: another note, the next version.
     pub async fn note(&self, number: &str, note: &str) -> Value {
         let path = format!("/orders/{number}/fulfillment");
-        self.api.call(Method::PATCH, &path).json(&json!({ "note": note })).send().await.expect(200)
+        self.api.patch(&path, &json!({ "note": note })).await.expect(200)
+    }
+
+    /// Asks for a refund of an order.
+    pub async fn refund(&self, number: &str, body: &Value) -> Value {
+        self.api.post(&format!("/orders/{number}/refunds"), body).await.expect(201)
+    }
+
+    /// Ships what is not shipped yet of an order, or what the body says.
+    pub async fn ship(&self, number: &str, body: &Value) -> Value {
+        self.api.post(&shipments(number), body).await.expect(201)
     }
 
     /// The order as it is now.
@@ -213,14 +217,12 @@ impl Merchant {
 
     /// Every event of the stream, by the catch-up loop of the brief.
     pub async fn events(&self) -> Vec<Value> {
-        let mut events = Vec::new();
-        let mut path = "/events".to_owned();
-        loop {
-            let mut page = self.api.get(&path).await.expect(200);
-            events.append(page["data"].as_array_mut().unwrap());
-            let Some(cursor) = page["next_cursor"].as_str() else { return events };
-            path = format!("/events?cursor={cursor}");
-        }
+        self.api.list("/events").await
+    }
+
+    /// The types of the events behind the first `known`.
+    pub async fn types_after(&self, known: usize) -> Vec<String> {
+        self.events_after(known).await.into_iter().map(|told| told.event_type).collect()
     }
 
     /// The events behind the first `known`, in short.
@@ -275,5 +277,5 @@ pub fn text(record: &Value, member: &str) -> String {
 async fn issue(operator: &Api, merchant: &str, mode: &str, scopes: &[&str]) -> String {
     let body = json!({ "name": "tests", "mode": mode, "scopes": scopes });
     let path = format!("/merchants/{merchant}/api-keys");
-    text(&operator.call(Method::POST, &path).json(&body).send().await.expect(201), "key")
+    text(&operator.post(&path, &body).await.expect(201), "key")
 }

@@ -11,12 +11,14 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use authority::cli::{self, Exit, Process};
 use authority::clock::Clock;
 use authority::config::Config;
 use authority::dice::SystemDice;
 use authority::dispatch::connector::Resolve;
 use authority::service::Service;
 use postgres_cluster::CitusDatabase;
+use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::authority::{Database, KEK};
@@ -141,9 +143,42 @@ impl InProcess {
 
     /// Stops it in order and starts it again on the same database, with its clock and these variables.
     pub async fn restarted(self, variables: &[(&str, &str)]) -> Self {
+        self.restarted_after(0, variables).await
+    }
+
+    /// The same; its clock, if it stands, is turned by so many milliseconds while it is stopped.
+    pub async fn restarted_after(self, by_ms: i64, variables: &[(&str, &str)]) -> Self {
         self.service.stop().await;
+        if by_ms != 0 {
+            self.clock.turn(by_ms);
+        }
         let (clock, names) = (Arc::clone(&self.clock), Arc::clone(&self.names));
         Self { service: serve(&self.database_url, clock, names, variables).await, ..self }
+    }
+
+    /// What the doctor says of its database on a machine with that clock.
+    pub async fn doctor(&self, clock: Arc<HandClock>) -> (Exit, Value) {
+        let url = self.database_url.clone();
+        let examine = move || {
+            let (mut said, mut log) = (Vec::new(), Vec::new());
+            let mut process = Process {
+                environment: &|name| match name {
+                    "AUTHORITY_DATABASE_URL" => Some(url.clone().into()),
+                    "AUTHORITY_SECRET_KEK" => Some(KEK.into()),
+                    _ => None,
+                },
+                variables: &[],
+                stdin: &mut io::empty(),
+                stdout: &mut said,
+                stderr: &mut log,
+                colour: false,
+                clock: &*clock,
+            };
+            let exit = cli::main(["authority", "doctor", "--json"].map(Into::into), &mut process);
+            let said = serde_json::from_slice(&said);
+            (exit, said.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&log))))
+        };
+        tokio::task::spawn_blocking(examine).await.unwrap()
     }
 
     /// Stops it in order: nothing is in flight then, and every outcome is written.

@@ -30,19 +30,15 @@ pub struct Shop {
 impl Shop {
     /// Opens one on an authority with these variables, on this kind of database.
     pub async fn open(database: Database, variables: &[(&str, &str)]) -> Self {
-        let authority = Authority::on(database, variables).await;
-        let merchant = Merchant::create(&authority, "shop").await;
+        let (authority, merchant) = Merchant::on_with(database, variables, "shop").await;
         let order = merchant.paid_order().await;
         let payment = merchant.payment(&merchant.checkout().await, "automatic").await;
         let reported = merchant.report(&payment, "pending").await;
         let pending = reported["payment"]["order_number"].as_str().unwrap().to_owned();
         let shipped = merchant.paid_order().await;
-        let parcel = json!({ "carrier": "dhl", "tracking_number": "JD01" });
-        merchant.api.post(&shipments(&shipped), &parcel).await.expect(201);
+        merchant.ship(&shipped, &json!({ "carrier": "dhl", "tracking_number": "JD01" })).await;
         let body = json!({ "url": "http://127.0.0.1:9/", "status": "disabled" });
-        let made = merchant.api.post("/webhook-endpoints", &body).await.expect(201);
-        let member = |name: &str| made[name].as_str().unwrap().to_owned();
-        let disabled = Endpoint { id: member("id"), secret: member("secret") };
+        let disabled = merchant.endpoint_with(body).await;
         let events = merchant.events().await.len();
         Self { authority, merchant, order, pending, shipped, disabled, events, provoked: BTreeSet::new() }
     }
@@ -51,15 +47,7 @@ impl Shop {
     /// that the problem must have; its `errors` are given as pairs of pointer and code.
     pub async fn refuses(&mut self, call: Call, status: u16, code: &str, facts: Value) -> Reply {
         let reply = call.send().await;
-        let problem = reply.refused(status, code);
-        for (member, fact) in facts.as_object().unwrap() {
-            let errors = problem[member].as_array().into_iter().flatten();
-            let found = match member.as_str() {
-                "errors" => errors.map(|error| json!([error["pointer"], error["code"]])).collect(),
-                _ => problem[member].clone(),
-            };
-            assert_eq!(&found, fact, "{member} of {problem}");
-        }
+        reply.refused_with(status, code, &facts);
         assert_eq!(self.merchant.events().await.len(), self.events, "{code} had an effect");
         self.provoked.insert(code.to_owned());
         reply

@@ -6,12 +6,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
-use http::Method;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use serde_json::Value;
-use tests::authority::Authority;
-use tests::http::Reply;
-use tests::merchant::{Merchant, checkout_body, text};
+use tests::{Merchant, Reply, checkout_body, sequences, text};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -22,16 +19,17 @@ const ROOM: u64 = 256 * 1024;
 /// answered is there (contract 5.2).
 #[tokio::test]
 async fn a_full_disk_is_503_and_harms_nothing() {
-    let mut authority = Authority::start(&[("AUTHORITY_LOG", "off")]).await;
-    let merchant = Merchant::create(&authority, "cramped").await;
+    let (mut authority, merchant) = Merchant::alone_with(&[("AUTHORITY_LOG", "off")], "cramped").await;
     let order = merchant.paid_order().await;
     authority.terminate().await;
     let largest = authority.files().iter().map(|(_, bytes)| bytes.len() as u64).max().unwrap();
     authority.restart_with_files_of_at_most(largest + ROOM).await;
 
     let open = async |key: usize| -> Reply {
-        let call = merchant.operator.call(Method::POST, &merchant.platform_path("checkouts"));
-        call.header("idempotency-key", &format!("open-{key}")).json(&checkout_body()).send().await
+        merchant
+            .operator
+            .post_as(&format!("open-{key}"), &merchant.platform_path("checkouts"), &checkout_body())
+            .await
     };
     let mut made = BTreeSet::new();
     let refused = loop {
@@ -67,8 +65,7 @@ async fn a_full_disk_is_503_and_harms_nothing() {
     let stored: BTreeSet<_> =
         events.iter().filter(opened).skip(1).map(|event| text(&event["data"]["object"], "id")).collect();
     assert_eq!(stored, made);
-    let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-    assert_eq!(sequences, Vec::from_iter(1..=events.len() as u64));
+    assert_eq!(sequences(&events), Vec::from_iter(1..=events.len() as u64));
 }
 
 const HOSTILE: usize = 2_000;

@@ -15,11 +15,8 @@ use std::time::Duration;
 use authority::clock::{Clock as _, SystemClock};
 use postgres_cluster::{Cluster, Durability};
 use serde_json::json;
-use tests::authority::Authority;
-use tests::eventually::eventually;
 use tests::memory::peak_memory_mib;
-use tests::merchant::Merchant;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Merchant, Receiver, eventually};
 
 /// How long a slow receiver takes: just below the time that an attempt may take.
 const SLOW: Duration = Duration::from_secs(14);

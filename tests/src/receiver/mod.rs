@@ -68,6 +68,13 @@ impl Receiver {
         Self::start(|_| Answer::status(200)).await
     }
 
+    /// One that holds every request until its gate is open, and answers with this status then.
+    pub async fn gated(status: u16) -> (Self, Gate) {
+        let gate = Gate::closed();
+        let held = gate.clone();
+        (Self::start(move |_| Answer::status(status).held_by(&held)).await, gate)
+    }
+
     /// The address of a path.
     #[must_use]
     pub fn url(&self, path: &str) -> String {

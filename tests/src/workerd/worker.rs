@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::{RECORDS, setup};
+use crate::delivery::{NOW, SECRET};
 
 /// A Worker to run, in the terms of Miniflare's options.
 #[derive(Clone, Debug)]
@@ -26,6 +27,14 @@ impl Worker {
                     "RECONCILIATION": { "className": "Reconciliation", "useSQLite": true },
                 }),
             )
+    }
+
+    /// The same, which trusts the first secret of the golden vectors and whose clock stands at their moment.
+    #[must_use]
+    pub fn at_the_vectors(name: &str) -> Self {
+        let now = NOW.to_string();
+        let variables = [("SIGNING_SECRET", SECRET), ("ENVIRONMENT", "test"), ("TEST_NOW", &now)];
+        Self::edge_receiver(name).with_variables(variables)
     }
 
     /// A Worker written in JavaScript for a test, from `tests/node/`.

@@ -5,12 +5,10 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, SCOPES, checkout_body, text};
-use tests::receiver::Receiver;
-use tests::shop::shipments;
-use tests::{on_every_database, partners};
+use tests::{
+    Api, Authority, Database, Merchant, Receiver, Reply, SCOPES, checkout_body, on_every_database, partners,
+    shipments, text,
+};
 
 on_every_database!(
     a01_another_merchant_and_the_other_mode_see_nothing,
@@ -35,10 +33,9 @@ const NEVER: &str = "01k3zqa7000000000000000000";
 async fn records(merchant: &Merchant, partner: &Merchant, receiver: &Receiver) -> Records {
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let number = merchant.paid_order().await;
-    let shipment = merchant.api.post(&shipments(&number), &json!({ "carrier": "dhl" })).await.expect(201);
+    let shipment = merchant.ship(&number, &json!({ "carrier": "dhl" })).await;
     let payment = merchant.order(&number).await["payment_ids"][0].as_str().unwrap().to_owned();
-    let refund =
-        merchant.api.post(&format!("/orders/{number}/refunds"), &json!({ "amount": 1 })).await.expect(201);
+    let refund = merchant.refund(&number, &json!({ "amount": 1 })).await;
     let named = merchant.api.call(Method::PUT, &reference(&number)).json(&json!({ "id": "SO-1" }));
     named.send().await.expect(200);
     let feed = merchant.api.get("/events").await.expect(200);
@@ -49,9 +46,8 @@ async fn records(merchant: &Merchant, partner: &Merchant, receiver: &Receiver) -
     let share = partners::share(merchant, &number, &connection).await;
     let theirs = partners::share(partner, &partner.paid_order().await, &connection).await;
     let event = text(&merchant.events().await[0], "id");
-    let deliveries =
-        merchant.api.get(&format!("/webhook-endpoints/{}/deliveries", endpoint.id)).await.expect(200);
-    let endpoint_path = format!("/webhook-endpoints/{}", endpoint.id);
+    let deliveries = merchant.api.get(&endpoint.path("/deliveries")).await.expect(200);
+    let endpoint_path = endpoint.path("");
     let no_endpoint = format!("/webhook-endpoints/we_{NEVER}");
     let under =
         |what: &str, body: Value| (format!("{endpoint_path}/{what}"), format!("{no_endpoint}/{what}"), body);
@@ -202,7 +198,7 @@ async fn a01_the_platform_is_held_to_the_merchant_it_names(database: Database) {
     let (one, other) =
         (Merchant::create(&authority, "one").await, Merchant::create(&authority, "other").await);
     let checkout = one.checkout().await;
-    let body = tests::merchant::payment_body(&checkout, "automatic", "elsewhere");
+    let body = tests::payment_body(&checkout, "automatic", "elsewhere");
     let errors = |reply: &Reply| {
         let error = &reply.refused(422, "validation_failed")["errors"][0];
         json!([error["pointer"], error["code"]])
@@ -223,10 +219,10 @@ async fn a01_the_platform_is_held_to_the_merchant_it_names(database: Database) {
 
     // The processor's event id is taken for ever, for this merchant and mode (contract 18.3-4).
     one.operator.post(&one.platform_path("payments"), &body).await.expect(201);
-    let again = tests::merchant::payment_body(&one.checkout().await, "automatic", "elsewhere");
+    let again = tests::payment_body(&one.checkout().await, "automatic", "elsewhere");
     let reply = one.operator.post(&one.platform_path("payments"), &again).await;
     assert_eq!(errors(&reply), json!(["/processor_event_id", "duplicate"]));
-    let foreign = tests::merchant::payment_body(&other.checkout().await, "automatic", "elsewhere");
+    let foreign = tests::payment_body(&other.checkout().await, "automatic", "elsewhere");
     one.operator.post(&other.platform_path("payments"), &foreign).await.expect(201);
 }
 

@@ -3,11 +3,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::http::{Api, Reply};
-use tests::merchant::{Endpoint, Merchant, SCOPES, text};
-use tests::shop::shipments;
-use tests::{on_every_database, partners};
+use tests::{Api, Database, Endpoint, Merchant, Reply, SCOPES, on_every_database, partners, text};
 
 on_every_database!(a02_each_operation_needs_its_scope_and_nothing_else);
 
@@ -140,7 +136,7 @@ impl Stock {
         let (order, unshipped) = (merchant.paid_order().await, merchant.paid_order().await);
         let line = merchant.order(&order).await["line_items"][0]["id"].clone();
         let part = json!({ "carrier": "dhl", "line_items": [{ "line_item_id": line, "quantity": 1 }] });
-        let shipment = merchant.api.post(&shipments(&order), &part).await.expect(201);
+        let shipment = merchant.ship(&order, &part).await;
         let refund = merchant.api.post(&format!("/orders/{order}/refunds"), &json!({ "amount": 1 })).await;
         let subscription = merchant.subscription().await;
         let deliveries = merchant.api.get(&format!("/webhook-endpoints/{endpoint}/deliveries")).await;

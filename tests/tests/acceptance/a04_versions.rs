@@ -2,10 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Reply;
-use tests::merchant::Merchant;
-use tests::on_every_database;
+use tests::{Authority, Database, Merchant, Reply, on_every_database};
 
 on_every_database!(
     a04_a_change_is_made_against_a_version,

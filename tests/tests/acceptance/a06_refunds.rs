@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::authority::Database;
-use tests::merchant::{Merchant, payment_body, report_body, text};
-use tests::on_every_database;
+use tests::{Database, Merchant, on_every_database, report_body, text};
 
 on_every_database!(a06_only_the_platform_completes_a_refund, a06_a_hundred_at_once_never_refund_too_much);
 
@@ -46,7 +44,7 @@ async fn a06_only_the_platform_completes_a_refund(database: Database) {
     report("completed").await.expect(200);
     assert_eq!(state().await, json!(["partially_refunded", 300, 0, 5000, "partially_refunded", 300, 0, 3]));
     assert_eq!(merchant.api.get(&path).await.expect(200)["status"], "completed");
-    let told: Vec<_> = merchant.events_after(6).await.into_iter().map(|told| told.event_type).collect();
+    let told = merchant.types_after(6).await;
     let expected = [
         "refund.requested",
         "order.updated",
@@ -58,19 +56,9 @@ async fn a06_only_the_platform_completes_a_refund(database: Database) {
     assert_eq!(told, expected);
 }
 
-/// A paid order of this total.
-async fn paid(merchant: &Merchant, total: i64) -> String {
-    let line = json!({ "name": "T-shirt", "quantity": 1, "unit_amount": total });
-    let body = json!({ "currency": "USD", "line_items": [line] });
-    let checkout = merchant.operator.post(&merchant.platform_path("checkouts"), &body).await.expect(201);
-    let start = payment_body(&checkout, "automatic", &format!("start:{}", text(&checkout, "id")));
-    let payment = merchant.operator.post(&merchant.platform_path("payments"), &start).await.expect(201);
-    text(&merchant.report(&payment, "succeeded").await["payment"], "order_number")
-}
-
 /// How often each status and code was answered to a hundred requests at once, by the merchant and by the platform.
 async fn a_hundred_at_once(merchant: &Merchant, total: i64, amount: i64) -> BTreeMap<(u16, String), usize> {
-    let order = paid(merchant, total).await;
+    let order = merchant.paid_order_of(total).await;
     let mine = format!("/orders/{order}/refunds");
     let platforms = merchant.platform_path(&format!("orders/{order}/refunds"));
     let body = json!({ "amount": amount });

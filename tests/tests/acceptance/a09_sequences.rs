@@ -7,10 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Api;
-use tests::merchant::{Merchant, checkout_body};
-use tests::on_every_database;
+use tests::{Api, Database, Merchant, checkout_body, on_every_database, rows};
 
 on_every_database!(a09_a_reader_misses_nothing_of_eight_writers);
 
@@ -28,8 +25,7 @@ fn too_large() -> Value {
 }
 
 async fn a09_a_reader_misses_nothing_of_eight_writers(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_LOG", "warn")]).await;
-    let merchant = Merchant::create(&authority, "busy").await;
+    let (_authority, merchant) = Merchant::on_with(database, &[("AUTHORITY_LOG", "warn")], "busy").await;
     let done = Arc::new(AtomicBool::new(false));
     let reader = tokio::spawn(read_all_the_while(merchant.api.clone(), Arc::clone(&done)));
 
@@ -56,7 +52,7 @@ async fn read_all_the_while(api: Api, done: Arc<AtomicBool>) -> Vec<u64> {
         let last_round = done.load(Ordering::Relaxed);
         loop {
             let page = api.get(&format!("/events?limit=100&cursor={cursor}")).await.expect(200);
-            let events = page["data"].as_array().unwrap();
+            let events = rows(&page);
             seen.extend(events.iter().map(|event| event["sequence"].as_u64().unwrap()));
             page["resume_cursor"].as_str().unwrap().clone_into(&mut cursor);
             if page["next_cursor"].is_null() {

@@ -7,10 +7,7 @@ use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Api;
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
+use tests::{Api, Authority, Database, Merchant, on_every_database, rows, sequences, text};
 
 on_every_database!(
     a10_a_consumer_catches_up,
@@ -41,7 +38,7 @@ impl Consumer {
         loop {
             let cursor = self.saved.as_deref().unwrap_or_default();
             let page = api.get(&format!("/events?limit=100&cursor={cursor}")).await.expect(200);
-            let events = page["data"].as_array().unwrap();
+            let events = rows(&page);
             self.pages.push(events.len());
             for event in events {
                 if self.claimed.insert(text(event, "id")) {
@@ -99,12 +96,7 @@ async fn a10_resume_cursor_is_on_every_page_and_repeats_nothing(database: Databa
     let (_authority, merchant) = Merchant::on(database, "resuming").await;
     let read = async |cursor: &str, limit: u32| {
         let page = merchant.api.get(&format!("/events?cursor={cursor}&limit={limit}")).await.expect(200);
-        let sequences: Vec<_> = page["data"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|event| event["sequence"].as_u64().unwrap())
-            .collect();
+        let sequences = sequences(rows(&page));
         (sequences, text(&page, "resume_cursor"), page.get("next_cursor").cloned())
     };
     let (sequences, at_start, next) = read("", 100).await;
@@ -125,15 +117,13 @@ async fn a10_resume_cursor_is_on_every_page_and_repeats_nothing(database: Databa
 
 async fn a10_a_filter_leaves_gaps_and_binds_its_cursors(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "filtered").await;
-    for _ in 0..3 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(3).await;
     let mut sequences = Vec::new();
     let mut cursor = String::new();
     loop {
         let path = format!("/events?type=order.confirmed,checkout.created&limit=2&cursor={cursor}");
         let page = merchant.api.get(&path).await.expect(200);
-        let events = page["data"].as_array().unwrap();
+        let events = rows(&page);
         sequences.extend(events.iter().map(|event| event["sequence"].as_u64().unwrap()));
         let Some(next) = page["next_cursor"].as_str() else { break };
         next.clone_into(&mut cursor);
@@ -152,8 +142,7 @@ async fn a10_a_filter_leaves_gaps_and_binds_its_cursors(database: Database) {
         ("created_to=2020-01-01T00:00:00Z", vec![]),
     ] {
         let page = merchant.api.get(&format!("/events?{filter}")).await.expect(200);
-        let found: Vec<_> =
-            page["data"].as_array().unwrap().iter().map(|event| event["sequence"].clone()).collect();
+        let found: Vec<_> = rows(&page).iter().map(|event| event["sequence"].clone()).collect();
         assert_eq!(found, expected, "{filter}");
     }
 }
@@ -172,7 +161,7 @@ impl Copy {
         loop {
             let cursor = self.saved.as_deref().unwrap_or_default();
             let page = api.get(&format!("/sync/orders?limit={limit}&cursor={cursor}")).await.expect(200);
-            for row in page["data"].as_array().unwrap() {
+            for row in rows(&page) {
                 self.rows += 1;
                 let order = &row["order"];
                 assert_eq!(row["resource_version"], order["resource_version"]);
@@ -190,8 +179,7 @@ impl Copy {
 async fn a10_a_copy_of_the_orders_is_complete_while_they_change(database: Database) {
     const WRITERS: usize = 4;
     const CHANGES_EACH: usize = 30;
-    let authority = Authority::on(database, &[("AUTHORITY_LOG", "warn")]).await;
-    let merchant = Merchant::create(&authority, "copied").await;
+    let (_authority, merchant) = Merchant::on_with(database, &[("AUTHORITY_LOG", "warn")], "copied").await;
     let first = merchant.paid_order().await;
     let done = AtomicBool::new(false);
     let writer = async |writer: usize| {
@@ -223,15 +211,9 @@ async fn a10_a_copy_of_the_orders_is_complete_while_they_change(database: Databa
         done.store(true, Ordering::Relaxed);
     };
     let (copy, ()) = tokio::join!(reader, writers);
-    let (mut orders, mut path) = (BTreeMap::new(), "/orders?limit=100".to_owned());
-    loop {
-        let page = merchant.api.get(&path).await.expect(200);
-        orders.extend(
-            page["data"].as_array().unwrap().iter().map(|order| (text(order, "order_number"), order.clone())),
-        );
-        let Some(next) = page["next_cursor"].as_str() else { break };
-        path = format!("/orders?limit=100&cursor={next}");
-    }
+    let orders = merchant.api.list("/orders?limit=100").await;
+    let orders: BTreeMap<_, _> =
+        orders.into_iter().map(|order| (text(&order, "order_number"), order)).collect();
     assert_eq!(copy.orders, orders);
     assert_eq!(orders.len(), 1 + WRITERS * CHANGES_EACH / 6);
     assert!(copy.rows >= orders.len());

@@ -1,20 +1,14 @@
 //! A11: what a cursor is not (contract 8.5).
 
-use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Api;
-use tests::merchant::{Merchant, SCOPES, checkout_body, text};
-use tests::on_every_database;
-use tests::receiver::Receiver;
+use tests::{Api, Database, Merchant, Receiver, SCOPES, checkout_body, on_every_database, text};
 
 on_every_database!(a11_only_the_lists_own_cursor_is_taken);
 
 /// Cursors of other lists, merchants and modes, altered and made-up ones.
 async fn a11_only_the_lists_own_cursor_is_taken(database: Database) {
-    let authority = Authority::on(database, &[]).await;
+    let (authority, merchant) = Merchant::on(database, "genuine").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "genuine").await;
     let other = Merchant::create(&authority, "other").await;
     let live = authority.merchant(&merchant.issue_key("live", &SCOPES).await);
     for merchant in [&merchant, &other] {
@@ -25,14 +19,14 @@ async fn a11_only_the_lists_own_cursor_is_taken(database: Database) {
     }
     for _ in 0..2 {
         let path = format!("/merchants/{}/live/checkouts", merchant.id);
-        merchant.operator.call(Method::POST, &path).json(&checkout_body()).send().await.expect(201);
+        merchant.operator.post(&path, &checkout_body()).await.expect(201);
     }
     let cursor_of = async |api: &Api, list: &str| {
         text(&api.get(&format!("{list}?limit=1")).await.expect(200), "next_cursor")
     };
     for merchant in [&merchant, &other] {
         for order in ["ORD-100001", "ORD-100002"] {
-            merchant.api.post(&format!("/orders/{order}/refunds"), &json!({ "amount": 1 })).await.expect(201);
+            merchant.refund(order, &json!({ "amount": 1 })).await;
             merchant.subscription().await;
         }
     }

@@ -1,18 +1,13 @@
 //! A12, continued: each class of contract 7.3, by every status and by everything that is no answer.
 
 use serde_json::json;
-use tests::authority::Database;
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
-use tests::receiver::{Answer, Down, Gate, Receiver};
-use tests::service::InProcess;
+use tests::{Answer, Database, Down, InProcess, Merchant, Receiver, has, on_every_database, retries, text};
 use tokio::io::AsyncWriteExt as _;
 
 on_every_database!(a12_every_status_has_its_class, a12_no_answer_is_worth_the_full_schedule);
 
 /// Five attempts for what is worth retrying, two for a receiver that refuses.
-const BUDGETS: [(&str, &str); 2] =
-    [("AUTHORITY_RETRY_SCHEDULE", "0,1,1,1,1"), ("AUTHORITY_REJECTED_ATTEMPTS", "2")];
+const BUDGETS: [(&str, &str); 2] = [retries("0,1,1,1,1"), ("AUTHORITY_REJECTED_ATTEMPTS", "2")];
 
 const SUCCEEDED: &str = "succeeded null 1";
 const GONE: &str = "failed gone 1";
@@ -50,10 +45,7 @@ async fn a12_every_status_has_its_class(database: Database) {
     for (merchant, endpoint, status, fate, outcome) in &endpoints {
         assert_eq!(merchant.fates(endpoint).await, [*fate], "{status}");
         let delivery = merchant.deliveries(endpoint).await.remove(0);
-        assert_eq!(
-            (&delivery["last_outcome"], &delivery["last_response_status"]),
-            (&json!(outcome), &json!(status))
-        );
+        has(&delivery, json!({ "last_outcome": outcome, "last_response_status": status }));
         let made = delivery["attempt_count"].as_u64().unwrap();
         assert_eq!(arrivals.at(&format!("/{status}")).count() as u64, made, "{status}");
         let enabled = if *fate == GONE { "disabled" } else { "enabled" };
@@ -70,9 +62,7 @@ async fn a12_no_answer_is_worth_the_full_schedule(database: Database) {
     let variables = [&BUDGETS[..], &[("AUTHORITY_DELIVERY_TIMEOUT_MS", "1500")]].concat();
     let service = InProcess::start(database, &variables).await;
     let down = Down::new();
-    let never = Gate::closed();
-    let held = never.clone();
-    let silent = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
+    let (silent, _never) = Receiver::gated(200).await;
     let babbling = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let babble = babbling.local_addr().unwrap();
     let talking = tokio::spawn(async move {
@@ -111,15 +101,11 @@ async fn a12_no_answer_is_worth_the_full_schedule(database: Database) {
             );
         }
     }
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let alert_of = |outcome: &str, code: &str| {
+    for (outcome, code) in [("blocked_address", "blocked_address"), ("tls_error", "tls_certificate_invalid")]
+    {
         let (_, endpoint) = endpoints.iter().find(|(name, _)| *name == outcome).unwrap();
-        let alerts = health["alerts"].as_array().unwrap().iter();
-        alerts.filter(|alert| alert["code"] == code && alert["endpoint_id"] == endpoint.id).count()
-    };
-    assert_eq!(
-        (alert_of("blocked_address", "blocked_address"), alert_of("tls_error", "tls_certificate_invalid")),
-        (1, 1)
-    );
+        let alerts = merchant.alerts(code).await;
+        assert_eq!(alerts.iter().filter(|alert| alert["endpoint_id"] == endpoint.id).count(), 1, "{code}");
+    }
     service.stop().await;
 }

@@ -5,11 +5,9 @@
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
-use tests::authority::Database;
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
-use tests::receiver::{Answer, Receiver};
-use tests::service::InProcess;
+use tests::{
+    Answer, Database, InProcess, Merchant, Receiver, has, ms, on_every_database, retries, rows, text,
+};
 
 on_every_database!(
     a12_headers_bytes_and_digest,
@@ -19,11 +17,6 @@ on_every_database!(
     a12_gone_disables,
     a12_a_deleted_endpoint_gets_nothing_more,
 );
-
-/// 5,000 milliseconds and so on: a time in a record.
-fn ms(record: &Value, member: &str) -> i64 {
-    authority_domain::time::Timestamp::parse(&text(record, member)).unwrap().as_ms()
-}
 
 /// The digest of contract 10.6, computed by nothing of this project.
 fn digest(secret: &str, timestamp: &str, body: &[u8]) -> String {
@@ -35,9 +28,8 @@ fn digest(secret: &str, timestamp: &str, body: &[u8]) -> String {
 }
 
 async fn a12_headers_bytes_and_digest(database: Database) {
-    let service = InProcess::start(database, &[]).await;
+    let (service, merchant) = Merchant::inside(database, &[], "signed").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&service, "signed").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook?source=tests"), &["*"]).await;
     let now = service.clock.shown();
     merchant.paid_order().await;
@@ -80,7 +72,7 @@ async fn a12_headers_bytes_and_digest(database: Database) {
 }
 
 async fn a12_no_redirect_is_followed(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let service = InProcess::start(database, &[retries("0")]).await;
     let elsewhere = Receiver::accepting().await;
     let target = elsewhere.url("/elsewhere");
     let receiver = Receiver::start(move |arrival| {
@@ -100,10 +92,9 @@ async fn a12_no_redirect_is_followed(database: Database) {
     service.play_out().await;
     for (status, endpoint) in &endpoints {
         for delivery in merchant.deliveries(endpoint).await {
-            assert_eq!(
-                (&delivery["status"], &delivery["last_outcome"], &delivery["last_response_status"]),
-                (&json!("failed"), &json!("redirect"), &json!(status))
-            );
+            let expected =
+                json!({ "status": "failed", "last_outcome": "redirect", "last_response_status": status });
+            has(&delivery, expected);
         }
     }
     assert_eq!(elsewhere.arrivals().all.len(), 0);
@@ -114,18 +105,14 @@ async fn a12_no_redirect_is_followed(database: Database) {
 }
 
 async fn a12_retries_come_at_the_times_of_the_schedule(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,1,2")]).await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,1,2")], "patient").await;
     let receiver = Receiver::start(|_| Answer::status(500)).await;
-    let merchant = Merchant::create(&service, "patient").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let start = service.clock.shown();
     merchant.checkout().await;
     service.play_out().await;
     let delivery = merchant.deliveries(&endpoint).await.remove(0);
-    assert_eq!(
-        (&delivery["status"], &delivery["failure_reason"], &delivery["attempt_count"]),
-        (&json!("failed"), &json!("attempts_exhausted"), &json!(3))
-    );
+    has(&delivery, json!({ "status": "failed", "failure_reason": "attempts_exhausted", "attempt_count": 3 }));
     let delivery = merchant.delivery(&text(&delivery, "id")).await;
     let attempts = delivery["attempts"].as_array().unwrap();
     let begun: Vec<i64> = attempts.iter().map(|attempt| ms(attempt, "started_at") - start).collect();
@@ -152,7 +139,7 @@ async fn a12_retries_come_at_the_times_of_the_schedule(database: Database) {
 
 /// What a receiver asks for is what it gets, from the end of the attempt on, where the schedule would be earlier.
 async fn a12_retry_after_moves_the_next_attempt(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,5")]).await;
+    let service = InProcess::start(database, &[retries("0,5")]).await;
     let start = service.clock.shown();
     let date = |at_ms: i64| http_date(at_ms.div_euclid(1000));
     let table: [(u16, String, i64); 8] = [
@@ -204,10 +191,13 @@ fn http_date(unix_s: i64) -> String {
 }
 
 async fn a12_gone_disables(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,60,60")]).await;
-    let receiver =
-        Receiver::start(|arrival| Answer::status(if arrival.number == 1 { 500 } else { 410 })).await;
-    let merchant = Merchant::create(&service, "gone").await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,60,60")], "gone").await;
+    let receiver = Receiver::start(|arrival| match arrival.number {
+        1 => Answer::status(500),
+        // What it asks for besides is not looked at.
+        _ => Answer::status(410).with("retry-after", "1"),
+    })
+    .await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     merchant.checkout().await;
     receiver.until("a failure", |arrivals| arrivals.all.len() == 1).await;
@@ -218,13 +208,8 @@ async fn a12_gone_disables(database: Database) {
     let fates = merchant.fates(&endpoint).await;
     assert_eq!(fates, ["failed gone 1", "cancelled endpoint_disabled 1"], "the newest first");
     assert_eq!(receiver.arrivals().all.len(), 2);
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let alerts = health["alerts"].as_array().unwrap();
-    assert!(
-        alerts
-            .iter()
-            .any(|alert| alert["code"] == "endpoint_disabled" && alert["endpoint_id"] == endpoint.id)
-    );
+    let alerts = merchant.alerts("endpoint_disabled").await;
+    assert!(alerts.iter().any(|alert| alert["endpoint_id"] == endpoint.id), "{alerts:?}");
     // Nothing is made for it any more.
     merchant.checkout().await;
     assert_eq!(merchant.deliveries(&endpoint).await.len(), 2);
@@ -232,15 +217,14 @@ async fn a12_gone_disables(database: Database) {
 }
 
 async fn a12_a_deleted_endpoint_gets_nothing_more(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,60,60")]).await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,60,60")], "deleted").await;
     let receiver = Receiver::start(|_| Answer::status(500)).await;
-    let merchant = Merchant::create(&service, "deleted").await;
     let kept = merchant.endpoint(&receiver.url("/kept"), &["checkout.created"]).await;
     let deleted = merchant.endpoint(&receiver.url("/deleted"), &["checkout.created"]).await;
     merchant.checkout().await;
     service.play_until(service.clock.shown() + 1).await;
-    let path = format!("/webhook-endpoints/{}", deleted.id);
-    merchant.api.call(http::Method::DELETE, &path).send().await.expect(200);
+    let path = deleted.path("");
+    merchant.api.delete(&path).await.expect(200);
     merchant.checkout().await;
     service.play_out().await;
     let arrivals = receiver.arrivals();
@@ -248,9 +232,8 @@ async fn a12_a_deleted_endpoint_gets_nothing_more(database: Database) {
     assert_eq!(merchant.fates(&kept).await, ["failed attempts_exhausted 3"; 2]);
     // The history stays, for the operator.
     let path = format!("/deliveries?endpoint_id={}", deleted.id);
-    let rows = merchant.operator.get(&path).await.expect(200);
-    let rows: Vec<_> =
-        rows["data"].as_array().unwrap().iter().map(|row| (&row["status"], &row["failure_reason"])).collect();
+    let page = merchant.operator.get(&path).await.expect(200);
+    let rows: Vec<_> = rows(&page).iter().map(|row| (&row["status"], &row["failure_reason"])).collect();
     assert_eq!(rows, [(&json!("cancelled"), &json!("endpoint_deleted"))]);
     merchant.api.get(&path).await.refused(404, "route_not_found");
     service.stop().await;

@@ -1,12 +1,9 @@
 //! A12, continued: an endpoint that fails for five days is disabled, and only then (contract 7.5).
 
-use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_every_database;
-use tests::receiver::{Answer, Receiver};
-use tests::service::InProcess;
+use serde_json::json;
+use tests::{
+    Answer, Database, Endpoint, InProcess, Merchant, Receiver, eventually, on_every_database, retries, text,
+};
 
 on_every_database!(a12_five_days_of_failures_disable);
 
@@ -17,7 +14,7 @@ const DAY_MS: i64 = 86_400_000;
 async fn a12_five_days_of_failures_disable(database: Database) {
     let day = "86400";
     let schedule = format!("0,{}", [day; 7].join(","));
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", &schedule)]).await;
+    let service = InProcess::start(database, &[retries(&schedule)]).await;
     let receiver = Receiver::start(|arrival| {
         // One that succeeds once, with the third attempt of an event.
         let recovers = arrival.path == "/recovers" && arrival.nth == 3;
@@ -30,9 +27,7 @@ async fn a12_five_days_of_failures_disable(database: Database) {
         merchant.endpoint(&receiver.url("/two-events"), &["checkout.completed", "webhook.test"]).await;
     let recovers = merchant.endpoint(&receiver.url("/recovers"), &["checkout.created"]).await;
     let start = service.clock.shown();
-    for _ in 0..2 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(2).await;
     merchant.checkout().await;
     let state = async |endpoint: &Endpoint| {
         let now = merchant.endpoint_now(endpoint).await;
@@ -43,9 +38,11 @@ async fn a12_five_days_of_failures_disable(database: Database) {
     assert_eq!(state(&failing).await, is("enabled", "unknown"), "three failures");
     service.play_until(start + 4 * DAY_MS).await;
     assert_eq!(state(&failing).await, is("enabled", "failing"), "fifteen failures, four days");
-    let alerts = merchant.api.get("/integration-health").await.expect(200)["alerts"].clone();
-    let critical = |alert: &&Value| alert["code"] == "endpoint_failing" && alert["endpoint_id"] == failing.id;
-    assert_eq!(alerts.as_array().unwrap().iter().find(critical).unwrap()["severity"], "critical");
+    let alert_of = async |code: &str| {
+        let mut alerts = merchant.alerts(code).await.into_iter();
+        alerts.find(|alert| alert["endpoint_id"] == failing.id).unwrap()
+    };
+    assert_eq!(alert_of("endpoint_failing").await["severity"], "critical");
     // The fifth day.
     service.clock.turn_to(start + 5 * DAY_MS);
     let disabled = eventually("disabled", async || {
@@ -54,10 +51,7 @@ async fn a12_five_days_of_failures_disable(database: Database) {
     })
     .await;
     assert_eq!(disabled["disabled_reason"], "failing");
-    let alerts = merchant.api.get("/integration-health").await.expect(200)["alerts"].clone();
-    let given_up =
-        |alert: &&Value| alert["code"] == "endpoint_disabled" && alert["endpoint_id"] == failing.id;
-    let alert = alerts.as_array().unwrap().iter().find(given_up).unwrap();
+    let alert = alert_of("endpoint_disabled").await;
     assert_eq!(alert["severity"], "critical");
     assert_eq!(alert["message"], "No attempt has succeeded for 120 hours; the endpoint is disabled.");
     service.play_until(start + 6 * DAY_MS).await;
@@ -69,9 +63,7 @@ async fn a12_five_days_of_failures_disable(database: Database) {
     let (status, _) = state(&recovers).await;
     assert_eq!(status, "enabled", "there was a success");
     // Enabled, it has no past.
-    let path = format!("/webhook-endpoints/{}", failing.id);
-    let enable = json!({ "status": "enabled" });
-    let enabled = merchant.api.call(http::Method::PATCH, &path).json(&enable).send().await.expect(200);
+    let enabled = merchant.change(&failing, &json!({ "status": "enabled" })).await;
     assert_eq!(enabled["health"]["consecutive_failures"], 0);
     service.stop().await;
 }

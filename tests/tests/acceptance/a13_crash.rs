@@ -2,22 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
-use tests::receiver::{Answer, Down, Gate, Receiver};
-use tests::service::InProcess;
+use serde_json::json;
+use tests::{
+    Answer, Authority, Database, Down, Gate, InProcess, Merchant, Receiver, ms, on_every_database, text,
+    texts,
+};
 
 on_every_database!(
     a13_what_was_committed_is_delivered_after_a_kill,
     a13_ten_attempts_in_vain_then_failed_alert_and_replay,
 );
-
-/// A time in a record, Unix milliseconds.
-fn ms(record: &Value, member: &str) -> i64 {
-    authority_domain::time::Timestamp::parse(&text(record, member)).unwrap().as_ms()
-}
 
 /// With one request in flight that is never answered its endpoint gets no other: what is committed meanwhile has not
 /// been sent when the process is killed.
@@ -36,7 +30,7 @@ async fn a13_what_was_committed_is_delivered_after_a_kill(database: Database) {
     merchant.checkout().await;
     receiver.until("a request in flight", |arrivals| arrivals.all.len() == 1).await;
     merchant.paid_order().await;
-    let events: BTreeSet<_> = merchant.events().await.iter().map(|event| text(event, "id")).collect();
+    let events: BTreeSet<_> = texts(&merchant.events().await, "id").into_iter().collect();
     assert_eq!((events.len(), receiver.arrivals().all.len()), (7, 1), "committed, and not sent");
     authority.kill().await;
     gate.open();
@@ -73,7 +67,7 @@ async fn a13_ten_attempts_in_vain_then_failed_alert_and_replay(database: Databas
     // The standard schedule, which is what a deployment has when it says nothing (contract 7.2).
     assert_eq!(begun, [0, 5, 305, 2_105, 9_305, 27_305, 63_305, 113_705, 185_705, 272_105]);
     let codes = async || {
-        let health = merchant.api.get("/integration-health").await.expect(200);
+        let health = merchant.health().await;
         let alerts = health["alerts"].as_array().unwrap().iter();
         alerts.map(|alert| text(alert, "code")).collect::<BTreeSet<_>>()
     };

@@ -2,12 +2,7 @@
 //! `force`, `overlap_seconds: 0`, and a second rotation.
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Reply;
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
-use tests::receiver::{Arrival, Receiver};
-use tests::service::InProcess;
+use tests::{Arrival, Authority, Database, Merchant, Receiver, Reply, has, ms, on_every_database, text};
 
 /// The path of an endpoint.
 fn at(id: &str) -> String {
@@ -35,9 +30,8 @@ struct Rotating {
 
 impl Rotating {
     async fn start(database: Database) -> (Self, String) {
-        let authority = Authority::on(database, &[]).await;
+        let (authority, merchant) = Merchant::on(database, "rotating").await;
         let receiver = Receiver::accepting().await;
-        let merchant = Merchant::create(&authority, "rotating").await;
         let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
         (Self { authority, receiver, merchant, endpoint: endpoint.id }, endpoint.secret)
     }
@@ -60,7 +54,7 @@ impl Rotating {
     }
 
     async fn overlap_alerts(&self) -> usize {
-        let health = self.merchant.api.get("/integration-health").await.expect(200);
+        let health = self.merchant.health().await;
         assert_eq!(health["status"], "healthy", "an overlap is no illness");
         let alerts = health["alerts"].as_array().unwrap();
         alerts
@@ -79,10 +73,8 @@ async fn a14_two_candidates_during_the_overlap_the_newest_first(database: Databa
     let second = text(&rotated, "secret");
     assert!(second.starts_with("whsec_") && second.len() == 49 && second != first);
     assert_eq!(text(&rotated, "secret_hint"), format!("…{}", &second[46..]));
-    let (rotated_at, expires_at) =
-        (text(&rotated, "secret_rotated_at"), text(&rotated, "previous_secret_expires_at"));
-    let ms = |text: &str| authority_domain::time::Timestamp::parse(text).unwrap().as_ms();
-    assert_eq!(ms(&expires_at) - ms(&rotated_at), 86_400_000);
+    let overlap = ms(&rotated, "previous_secret_expires_at") - ms(&rotated, "secret_rotated_at");
+    assert_eq!(overlap, 86_400_000);
     assert_eq!(rotating.test(&[&second, &first]).await, [0, 1]);
     assert_eq!(rotating.overlap_alerts().await, 1);
     // A further one has to wait, or to say that it means it.
@@ -94,10 +86,7 @@ async fn a14_two_candidates_during_the_overlap_the_newest_first(database: Databa
         text(&rotating.rotate(json!({ "force": true, "overlap_seconds": 600 })).await.expect(200), "secret");
     assert_eq!(rotating.test(&[&third, &second, &first]).await, [0, 1]);
     let retired = rotating.retire().await;
-    assert_eq!(
-        (&retired["previous_secret_expires_at"], &retired["resource_version"]),
-        (&Value::Null, &json!(4))
-    );
+    has(&retired, json!({ "previous_secret_expires_at": null, "resource_version": 4 }));
     assert_eq!(retired.get("secret"), None);
     assert_eq!(rotating.test(&[&third, &second]).await, [0]);
     assert_eq!(rotating.overlap_alerts().await, 0);
@@ -121,9 +110,8 @@ async fn a14_two_candidates_during_the_overlap_the_newest_first(database: Databa
 
 /// To the millisecond: what has run out signs nothing and shows nowhere, whether or not it was removed yet.
 async fn a14_an_overlap_ends_by_the_clock(database: Database) {
-    let service = InProcess::start(database, &[]).await;
+    let (service, merchant) = Merchant::inside(database, &[], "overlapping").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&service, "overlapping").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let path = at(&endpoint.id);
     let rotated =
@@ -141,7 +129,7 @@ async fn a14_an_overlap_ends_by_the_clock(database: Database) {
     assert_eq!(test().await, [0]);
     let now = merchant.endpoint_now(&endpoint).await;
     assert_eq!((&now["previous_secret_expires_at"], &now["resource_version"]), (&Value::Null, &json!(2)));
-    let health = merchant.api.get("/integration-health").await.expect(200);
+    let health = merchant.health().await;
     assert_eq!((&health["alerts"], &health["status"]), (&json!([]), &json!("healthy")));
     // A further one is possible again.
     let third = merchant.api.post(&format!("{path}/rotate-secret"), &json!({})).await.expect(200);

@@ -3,11 +3,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
-use tests::receiver::Receiver;
-use tests::service::InProcess;
+use tests::{Database, InProcess, Merchant, Receiver, on_every_database, retries, text};
 
 on_every_database!(
     a15_each_refused_form_is_refused_when_written,
@@ -101,10 +97,9 @@ fn refused_forms() -> Vec<(&'static str, Vec<String>)> {
 }
 
 async fn a15_each_refused_form_is_refused_when_written(database: Database) {
-    let authority = Authority::on(database, &PRODUCTION).await;
-    let merchant = Merchant::create(&authority, "addresses").await;
+    let (authority, merchant) = Merchant::on_with(database, &PRODUCTION, "addresses").await;
     let endpoint = merchant.endpoint("https://hooks.example.com./a?b=c", &["*"]).await;
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
+    let path = endpoint.path("");
     let before = merchant.endpoint_now(&endpoint).await;
     assert_eq!(before["url"], "https://hooks.example.com/a?b=c", "without the dot at its end");
     let live = authority.merchant(&merchant.issue_key("live", &["webhooks:manage"]).await);
@@ -112,7 +107,7 @@ async fn a15_each_refused_form_is_refused_when_written(database: Database) {
         for url in urls {
             let body = json!({ "url": url });
             let made = merchant.api.post("/webhook-endpoints", &body).await;
-            let changed = merchant.api.call(Method::PATCH, &path).json(&body).send().await;
+            let changed = merchant.api.patch(&path, &body).await;
             let in_live = live.post("/webhook-endpoints", &body).await;
             for reply in [made, changed, in_live] {
                 let problem = reply.refused(422, "endpoint_url_forbidden");
@@ -162,20 +157,19 @@ async fn a15_the_development_exception_is_for_test_mode_alone(database: Database
     }
     // In production the switch is refused.
     let both = [("AUTHORITY_ENV", "production"), ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "true")];
-    let refused = authority.run_with(&both, &["serve"]).await;
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS"));
+    let refused = authority.refuses(&both, &["serve"], 2).await;
+    assert!(refused.contains("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS"), "{refused}");
 }
 
 /// The outcomes of every attempt of the only delivery of an endpoint.
-async fn outcomes(merchant: &Merchant, endpoint: &tests::merchant::Endpoint) -> Vec<Value> {
+async fn outcomes(merchant: &Merchant, endpoint: &tests::Endpoint) -> Vec<Value> {
     let delivery = merchant.deliveries(endpoint).await.remove(0);
     let delivery = merchant.delivery(&text(&delivery, "id")).await;
     delivery["attempts"].as_array().unwrap().iter().map(|attempt| attempt["outcome"].clone()).collect()
 }
 
 async fn a15_a_name_that_leads_inside_is_not_connected_to(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,1")]).await;
+    let service = InProcess::start(database, &[retries("0,1")]).await;
     let inside = Receiver::accepting().await;
     let port = inside.url("").rsplit_once(':').unwrap().1.to_owned();
     let merchant = Merchant::create(&service, "inside").await;
@@ -220,16 +214,14 @@ async fn a15_a_name_that_leads_inside_is_not_connected_to(database: Database) {
         assert_eq!(merchant.fates(endpoint).await, ["failed attempts_exhausted 2"]);
     }
     assert_eq!(inside.connections(), 0, "nobody has even connected");
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let alerts = health["alerts"].as_array().unwrap().iter();
-    assert_eq!(alerts.filter(|alert| alert["code"] == "blocked_address").count(), endpoints.len());
+    assert_eq!(merchant.alerts("blocked_address").await.len(), endpoints.len());
     service.stop().await;
 }
 
 /// A public address when the endpoint is written, another one at the attempt; and no second look at the name between
 /// the judgement and the connection.
 async fn a15_a_name_that_changes_after_the_check_gains_nothing(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,1,1")]).await;
+    let service = InProcess::start(database, &[retries("0,1,1")]).await;
     let inside = Receiver::accepting().await;
     let port = inside.url("").rsplit_once(':').unwrap().1.to_owned();
     let merchant = Merchant::create(&service, "rebound").await;
@@ -247,8 +239,7 @@ async fn a15_a_name_that_changes_after_the_check_gains_nothing(database: Databas
 
 /// A name is resolved after every other check of a request, and once for a request that is repeated (18.4-2).
 async fn a15_a_request_that_is_refused_otherwise_resolves_nothing(database: Database) {
-    let service = InProcess::start(database, &[]).await;
-    let merchant = Merchant::create(&service, "full").await;
+    let (service, merchant) = Merchant::inside(database, &[], "full").await;
     let (inside, outside) = ("inside.example.com", "outside.example.com");
     service.names.lead(inside, &["10.0.0.1"]);
     service.names.lead(outside, &["93.184.215.14"]);

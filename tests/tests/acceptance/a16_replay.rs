@@ -3,15 +3,10 @@
 
 use std::time::Duration;
 
-use http::Method;
 use serde_json::json;
-use tests::authority::{Authority, Database};
 use tests::binary::lone;
-use tests::eventually::within;
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
-use tests::receiver::{Answer, Receiver};
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Answer, Authority, Database, Merchant, Receiver, on_every_database, text, within};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 on_every_database!(a16_replayed_twice_it_is_two_deliveries_of_one_event, a16_the_worker_records_one_effect);
@@ -71,8 +66,7 @@ async fn a16_the_worker_records_one_effect(database: Database) {
     let worker = Worker::edge_receiver("replayed").with_variables([("SIGNING_SECRET", &*endpoint.secret)]);
     let workerd = Workerd::start(&state, &[worker]).await;
     let url = json!({ "url": workerd.url("replayed", "/webhooks") });
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    merchant.api.call(Method::PATCH, &path).json(&url).send().await.expect(200);
+    merchant.change(&endpoint, &url).await;
     merchant.checkout().await;
     authority.nothing_pending().await;
     let event = text(&merchant.events().await[0], "id");
@@ -123,7 +117,7 @@ async fn a16_the_built_in_receiver_records_one_effect() {
         }
     }
     let (root, test) = root.split_at(root.find("/webhook-endpoints/").unwrap());
-    let api = tests::http::Api::at(root, &key);
+    let api = tests::Api::at(root, &key);
     let event = text(&api.post(test, &json!({})).await.expect(202), "event_id");
     let mut arrived = Vec::new();
     for n in 0..3 {
@@ -136,7 +130,7 @@ async fn a16_the_built_in_receiver_records_one_effect() {
     }
     assert!(arrived[0].ends_with(char::is_numeric), "taken: {arrived:?}");
     assert!(arrived[1..].iter().all(|line| line.ends_with(&format!("{event} duplicate"))), "{arrived:?}");
-    tests::authority::terminate(&dev);
+    tests::terminate(&dev);
     assert_eq!(
         tokio::time::timeout(Duration::from_secs(60), dev.wait()).await.unwrap().unwrap().code(),
         Some(0)

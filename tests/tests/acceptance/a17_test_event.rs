@@ -2,11 +2,7 @@
 //! 4.10).
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
-use tests::receiver::{Answer, Receiver};
-use tests::service::InProcess;
+use tests::{Answer, Database, InProcess, Merchant, Receiver, on_every_database, retries, text};
 
 on_every_database!(
     a17_a_test_reaches_only_its_endpoint,
@@ -23,7 +19,7 @@ async fn a17_a_test_reaches_only_its_endpoint(database: Database) {
     merchant.endpoint(&receiver.url("/other"), &["webhook.test"]).await;
     merchant.endpoint(&receiver.url("/all"), &["*"]).await;
     stranger.endpoint(&receiver.url("/stranger"), &["*"]).await;
-    let path = format!("/webhook-endpoints/{}/test", tested.id);
+    let path = tested.path("/test");
     let asked = merchant.api.post(&path, &json!({ "message": "hello" })).await.expect(202);
     let expected = json!({
         "object": "webhook_test_request", "event_id": asked["event_id"], "delivery_id": asked["delivery_id"],
@@ -57,13 +53,11 @@ async fn a17_a_test_reaches_only_its_endpoint(database: Database) {
 }
 
 async fn a17_a_test_is_retried_twice(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,5,300,1800")]).await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,5,300,1800")], "deaf").await;
     let receiver = Receiver::start(|_| Answer::status(500)).await;
-    let merchant = Merchant::create(&service, "deaf").await;
     let endpoint = merchant.endpoint(&receiver.url("/deaf"), &["order.created"]).await;
     let start = service.clock.shown();
-    let path = format!("/webhook-endpoints/{}/test", endpoint.id);
-    merchant.api.post(&path, &json!({})).await.expect(202);
+    merchant.test(&endpoint).await;
     service.play_out().await;
     assert_eq!(merchant.fates(&endpoint).await, ["failed attempts_exhausted 3"]);
     assert_eq!(receiver.arrivals().all.len(), 3);
@@ -72,13 +66,10 @@ async fn a17_a_test_is_retried_twice(database: Database) {
 }
 
 async fn a17_a_disabled_endpoint_is_not_tested(database: Database) {
-    let service = InProcess::start(database, &[]).await;
-    let merchant = Merchant::create(&service, "off").await;
+    let (service, merchant) = Merchant::inside(database, &[], "off").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/", &["*"]).await;
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    let off = json!({ "status": "disabled" });
-    merchant.api.call(http::Method::PATCH, &path).json(&off).send().await.expect(200);
-    merchant.api.post(&format!("{path}/test"), &json!({})).await.refused(409, "endpoint_disabled");
+    merchant.change(&endpoint, &json!({ "status": "disabled" })).await;
+    merchant.api.post(&endpoint.path("/test"), &json!({})).await.refused(409, "endpoint_disabled");
     assert_eq!((merchant.events().await.len(), merchant.deliveries(&endpoint).await.len()), (0, 0));
     service.stop().await;
 }

@@ -5,17 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::Merchant;
-use tests::on_every_database;
-use tests::receiver::{Answer, Gate, Receiver};
-use tests::service::InProcess;
+use tests::{Answer, Database, Gate, InProcess, Merchant, Receiver, has, on_every_database, retries};
 
 on_every_database!(a18_integration_health_reflects_what_is);
-
-async fn health(merchant: &Merchant) -> Value {
-    merchant.api.get("/integration-health").await.expect(200)
-}
 
 /// Code, severity and count of every open alert of an endpoint, in the order of the codes.
 fn alerts(health: &Value, endpoint: &str) -> Vec<Value> {
@@ -36,7 +28,7 @@ fn part(row: &Value, expected: &Value) -> Value {
 
 async fn a18_integration_health_reflects_what_is(database: Database) {
     let variables = [
-        ("AUTHORITY_RETRY_SCHEDULE", "0,60,60,60,60,60"),
+        retries("0,60,60,60,60,60"),
         ("AUTHORITY_DELIVERY_CONCURRENCY", "1"),
         ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"),
     ];
@@ -54,18 +46,15 @@ async fn a18_integration_health_reflects_what_is(database: Database) {
     let merchant = Merchant::create(&service, "observed").await;
 
     // No endpoints.
-    let none = health(&merchant).await;
-    assert_eq!(
-        (&none["status"], &none["endpoints"], &none["alerts"]),
-        (&json!("healthy"), &json!([]), &json!([]))
-    );
+    let none = merchant.health().await;
+    has(&none, json!({ "status": "healthy", "endpoints": [], "alerts": [] }));
 
     // All good.
     let good = merchant.endpoint(&receiver.url("/good"), &["*"]).await;
     let bad = merchant.endpoint(&receiver.url("/bad"), &["checkout.created"]).await;
     merchant.checkout().await;
     service.play_out().await;
-    let all_good = health(&merchant).await;
+    let all_good = merchant.health().await;
     assert_eq!((&all_good["status"], &all_good["alerts"]), (&json!("healthy"), &json!([])));
     let expected = json!({
         "state": "healthy", "status": "enabled", "consecutive_failures": 0, "pending_deliveries": 0,
@@ -76,17 +65,14 @@ async fn a18_integration_health_reflects_what_is(database: Database) {
         assert_eq!((&row["id"], part(row, &expected)), (&json!(endpoint.id), expected.clone()));
         assert!(row["last_success_at"].is_string() && row["latency_p95_ms"].is_u64());
     }
-    assert_eq!(
-        (&all_good["outbox"]["pending"], &all_good["outbox"]["latest_sequence"]),
-        (&json!(0), &json!(1))
-    );
+    has(&all_good["outbox"], json!({ "pending": 0, "latest_sequence": 1 }));
 
     // One failing, and a backlog behind it; the other is as well as before.
     answer.store(500, Ordering::SeqCst);
     let start = service.clock.shown();
     merchant.checkout().await;
     service.play_until(start + 4 * 60_000).await;
-    let failing = health(&merchant).await;
+    let failing = merchant.health().await;
     assert_eq!(failing["status"], "degraded");
     assert_eq!(alerts(&failing, &bad.id), [json!(["endpoint_failing", "warning", 1])]);
     assert_eq!(alerts(&failing, &good.id), [] as [Value; 0]);
@@ -102,7 +88,7 @@ async fn a18_integration_health_reflects_what_is(database: Database) {
     assert_eq!(part(&failing["outbox"], &expected), expected);
     // The last attempt of all, in vain.
     service.play_out().await;
-    let failed = health(&merchant).await;
+    let failed = merchant.health().await;
     let codes = alerts(&failed, &bad.id);
     assert_eq!(
         codes,
@@ -114,30 +100,30 @@ async fn a18_integration_health_reflects_what_is(database: Database) {
     assert!(told.contains("\"alt_") && !told.contains("127.0.0.1"), "an alert names no address: {told}");
     // Closed alerts: one success, and the event that was missing.
     answer.store(200, Ordering::SeqCst);
-    let event = tests::merchant::text(&merchant.events().await[1], "id");
+    let event = tests::text(&merchant.events().await[1], "id");
     merchant
         .api
         .post(&format!("/events/{event}/replay"), &json!({ "endpoint_ids": [bad.id] }))
         .await
         .expect(202);
     service.play_out().await;
-    let closed = health(&merchant).await;
+    let closed = merchant.health().await;
     assert_eq!((&closed["status"], &closed["alerts"]), (&json!("healthy"), &json!([])));
     assert_eq!(closed["endpoints"][1]["state"], "healthy");
 
     // A backlog: one request holds the only slot, and what is behind it is due for more than five minutes.
     let held = merchant.endpoint(&receiver.url("/held"), &["refund.*"]).await;
-    merchant.api.post(&format!("/webhook-endpoints/{}/test", held.id), &json!({})).await.expect(202);
+    merchant.test(&held).await;
     receiver.until("the request that is held", |arrivals| arrivals.at("/held").count() == 1).await;
     merchant.checkout().await;
     service.clock.turn(5 * 60_000 + 1);
-    let late = health(&merchant).await;
+    let late = merchant.health().await;
     let late_alerts: Vec<_> = late["alerts"].as_array().unwrap().iter().map(|alert| &alert["code"]).collect();
     assert_eq!((&late["status"], late_alerts), (&json!("degraded"), vec![&json!("outbox_delayed")]));
     assert_eq!((&late["outbox"]["pending"], &late["outbox"]["due_now"]), (&json!(3), &json!(3)));
     gate.open();
     service.play_out().await;
-    let caught_up = health(&merchant).await;
+    let caught_up = merchant.health().await;
     assert_eq!((&caught_up["status"], &caught_up["alerts"]), (&json!("healthy"), &json!([])));
     service.stop().await;
 }

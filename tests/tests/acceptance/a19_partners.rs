@@ -3,14 +3,10 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_every_database;
 use tests::partners::{connect, disconnect, seen, share, share_with, unshare};
-use tests::receiver::Receiver;
 use tests::schemas::Promise;
-use tests::shop::shipments;
 use tests::webhooks::Webhooks;
+use tests::{Authority, Database, Merchant, Receiver, SCOPES, has, on_every_database, rows, text, texts};
 
 on_every_database!(
     a19_partners_share_an_order_and_part,
@@ -80,8 +76,8 @@ async fn a19_partners_share_an_order_and_part(database: Database) {
 
     // What happens to the order is told to both, each in its own stream; what happens to its payments is not.
     let parcel = json!({ "carrier": "dhl", "metadata": { "bay": "secret-7" } });
-    let parcel = owner.api.post(&shipments(&number), &parcel).await.expect(201);
-    owner.api.post(&format!("/orders/{number}/refunds"), &json!({ "amount": 100 })).await.expect(201);
+    let parcel = owner.ship(&number, &parcel).await;
+    owner.refund(&number, &json!({ "amount": 100 })).await;
     let copies = partner.events().await;
     let versions = [
         line("order.shared", 2),
@@ -93,16 +89,11 @@ async fn a19_partners_share_an_order_and_part(database: Database) {
     copies.iter().for_each(|event| promise.keeps_copy(event));
     for (sequence, event) in (1..).zip(&copies) {
         assert_eq!(event["sequence"], sequence);
-        assert_eq!(
-            event["recipient"],
-            json!({
-                "type": "partner",
-                "merchant": { "id": partner.id, "slug": "partner" },
-                "connection_id": connection,
-                "share_id": id,
-                "permissions": ["read"],
-            })
-        );
+        let expected = json!({
+            "type": "partner", "merchant": { "id": partner.id, "slug": "partner" }, "connection_id": connection,
+            "share_id": id, "permissions": ["read"],
+        });
+        assert_eq!(event["recipient"], expected);
         assert_eq!(event["links"]["resource"], format!("/v1/merchant{}", seen(&id)));
         assert_eq!(&partner.api.get(&format!("/events/{}", text(event, "id"))).await.expect(200), event);
     }
@@ -112,8 +103,7 @@ async fn a19_partners_share_an_order_and_part(database: Database) {
     assert!(!Value::from(copies.clone()).to_string().contains("secret-7"));
     let events = owner.events().await;
     let own: Vec<&Value> = events[before..].iter().collect();
-    assert_eq!(own[0]["type"], "order.shared");
-    assert_eq!(own[0]["recipient"], copies[0]["recipient"]);
+    has(own[0], json!({ "type": "order.shared", "recipient": copies[0]["recipient"] }));
     assert_eq!((&own[0]["data"]["share"], &own[0]["data"]["object"]), (&made, &whole));
     assert!(own[1..].iter().all(|event| event.get("recipient").is_none()));
     assert!(events.iter().all(|event| copies.iter().all(|copy| copy["id"] != event["id"])));
@@ -195,7 +185,7 @@ async fn a19_a_code_works_once_and_for_one_other(database: Database) {
     third.api.get(&path).await.refused(404, "not_found");
     let listed = async |who: &Merchant, filter: &str| {
         let page = who.api.get(&format!("/partner-connections{filter}")).await.expect(200);
-        let ids = page["data"].as_array().unwrap().iter().map(|found| text(found, "id"));
+        let ids = rows(&page).iter().map(|found| text(found, "id"));
         ids.collect::<Vec<_>>()
     };
     let taken_back = owner.api.post("/partner-connections", &json!({})).await.expect(201);
@@ -227,13 +217,13 @@ async fn a19_a_connection_ends_with_all_its_shares(database: Database) {
     let page = partner.api.get(&next).await.expect(200);
     assert_eq!((&page["data"][0]["share"]["id"], page.get("next_cursor")), (&json!(shares[0]), None));
     let found = partner.api.get(&format!("/partner-orders?order_number={one}")).await.expect(200);
-    assert_eq!(found["data"].as_array().unwrap().len(), 1);
+    assert_eq!(rows(&found).len(), 1);
 
     let known = (owner.events().await.len(), partner.events().await.len());
     let ended = disconnect(&partner, &connection).await;
     assert_eq!(ended["status"], "revoked");
     assert_eq!(disconnect(&owner, &connection).await["revoked_at"], ended["revoked_at"]);
-    let types = |events: Vec<Value>| events.iter().map(|event| text(event, "type")).collect::<Vec<_>>();
+    let types = |events: Vec<Value>| texts(&events, "type");
     let revoked = ["order.share_revoked"; 3];
     assert_eq!(types(owner.events().await.split_off(known.0)), revoked);
     assert_eq!(types(partner.events().await.split_off(known.1)), revoked);
@@ -242,7 +232,7 @@ async fn a19_a_connection_ends_with_all_its_shares(database: Database) {
     }
     owner.api.get(&seen(&back)).await.refused(404, "not_found");
     let listed = owner.api.get("/order-shares?status=revoked").await.expect(200);
-    assert_eq!(listed["data"].as_array().unwrap().len(), 2);
+    assert_eq!(rows(&listed).len(), 2);
     assert_eq!(owner.api.get("/order-shares?status=active").await.expect(200)["data"], json!([]));
     owner.note(&one, "unheard").await;
     assert_eq!(partner.events().await.len(), known.1 + 3);
@@ -282,7 +272,7 @@ async fn a19_modes_and_closed_merchants_are_apart(database: Database) {
     assert_eq!(listed["data"][0]["status"], "revoked");
     owner.note(&number, "unheard").await;
     // The end is told by itself.
-    tests::eventually::eventually("order.share_revoked", async || {
+    tests::eventually("order.share_revoked", async || {
         let events = owner.events().await;
         events.iter().any(|event| event["type"] == "order.share_revoked").then_some(())
     })

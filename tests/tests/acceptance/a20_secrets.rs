@@ -1,32 +1,21 @@
 //! A20: a secret is shown to whoever repeats the request that made it, and lies nowhere in clear.
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database, KEK};
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_every_database;
-use tests::receiver::Receiver;
+use tests::{Api, Authority, Database, KEK, Merchant, Receiver, SCOPES, on_every_database, text};
+
+use crate::a07_idempotency::answer;
 
 on_every_database!(a20_secrets_are_repeated_but_not_stored);
 
-fn is_replay(reply: &Reply) -> bool {
-    reply.header("idempotent-replayed").is_some_and(|value| value == "true")
-}
-
-/// An answer without what belongs to the request alone.
-fn answer(reply: &Reply) -> (u16, Value, Option<&str>, Option<&str>) {
-    (reply.status, reply.json(), reply.header("etag"), reply.header("location"))
-}
-
 async fn a20_secrets_are_repeated_but_not_stored(database: Database) {
-    let mut authority = Authority::on(database, &[("AUTHORITY_LOG", "trace")]).await;
+    let (mut authority, merchant) =
+        Merchant::on_with(database, &[("AUTHORITY_LOG", "trace")], "secrets").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "secrets").await;
     let body = json!({ "url": receiver.url("/hook") });
     let first = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
     let secret = text(&first.expect(201), "secret");
     let again = merchant.api.post_as("endpoint", "/webhook-endpoints", &body).await;
-    assert!(is_replay(&again));
+    assert!(again.is_replay());
     assert_eq!(answer(&again), answer(&first));
 
     let operator = authority.operator();

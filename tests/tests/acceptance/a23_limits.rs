@@ -2,11 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Reply;
-use tests::merchant::Merchant;
-use tests::on_every_database;
-use tests::shop::shipments;
+use tests::{Database, Merchant, Reply, on_every_database, shipments};
 
 on_every_database!(
     a23_a_page_has_at_most_a_hundred_rows,
@@ -42,8 +38,13 @@ async fn a23_a_body_has_at_most_256_kib(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "bodies").await;
     let order = merchant.paid_order().await;
     let ship = async |body: String| -> Reply {
-        let call = merchant.api.call(Method::POST, &shipments(&order));
-        call.header("content-type", "application/json").bytes(body).send().await
+        merchant
+            .api
+            .call(Method::POST, &shipments(&order))
+            .header("content-type", "application/json")
+            .bytes(body)
+            .send()
+            .await
     };
     ship(padded(BODY_LIMIT + 1)).await.refused(413, "payload_too_large");
     ship(padded(BODY_LIMIT)).await.expect(201);
@@ -59,8 +60,13 @@ async fn a23_a_body_is_nested_at_most_64_deep(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "nesting").await;
     let order = merchant.paid_order().await;
     let ship = async |depth: usize| -> Reply {
-        let call = merchant.api.call(Method::POST, &shipments(&order));
-        call.header("content-type", "application/json").bytes(nested(depth)).send().await
+        merchant
+            .api
+            .call(Method::POST, &shipments(&order))
+            .header("content-type", "application/json")
+            .bytes(nested(depth))
+            .send()
+            .await
     };
     // At the limit it is read, and found to be no metadata; beyond it, it is not read.
     let problem = ship(64).await.refused(422, "validation_failed");
@@ -72,8 +78,7 @@ async fn a23_a_body_is_nested_at_most_64_deep(database: Database) {
 
 async fn a23_a_burst_is_429_with_headers(database: Database) {
     let limits = [("AUTHORITY_RATE_LIMITS", "on"), ("AUTHORITY_RATE_READ_TEST_PER_SECOND", "2")];
-    let authority = Authority::on(database, &limits).await;
-    let merchant = Merchant::create(&authority, "bursts").await;
+    let (_authority, merchant) = Merchant::on_with(database, &limits, "bursts").await;
     let mut refused: Option<Reply> = None;
     // A burst of twice the rate passes; a machine that is slow enough to refill meanwhile lets some more through.
     for _ in 0..1_000 {

@@ -1,11 +1,8 @@
 //! A23: how much a page holds, and how much of what was answered may wait to be read (contract 18.2).
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, text};
-use tests::on_every_database;
 use tests::partners::{connect, share_with};
+use tests::{Api, Database, Merchant, Reply, on_every_database, rows, text};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpSocket;
 
@@ -35,9 +32,9 @@ async fn walk(api: &Api, list: &str) -> Vec<Vec<Value>> {
         let reply: Reply = api.get(&format!("{list}{between}limit=100&cursor={cursor}")).await;
         let size = reply.text().len();
         let page = reply.expect(200);
-        let rows = page["data"].as_array().unwrap().clone();
-        assert!((1..=PAGE + 1024).contains(&size) && !rows.is_empty(), "{list}: {size}");
-        pages.push(rows);
+        let on_it = rows(&page).to_vec();
+        assert!((1..=PAGE + 1024).contains(&size) && !on_it.is_empty(), "{list}: {size}");
+        pages.push(on_it);
         match page["next_cursor"].as_str() {
             Some(next) => {
                 // Nothing that had room was left for the next page.
@@ -89,7 +86,7 @@ async fn a23_a_page_ends_at_its_bytes_on_every_list(database: Database) {
     let mut cursor = String::new();
     loop {
         let page = partner.api.get(&format!("/partner-orders?limit=100&cursor={cursor}")).await.expect(200);
-        seen.extend(of(&[page["data"].as_array().unwrap().clone()], "/order/order_number"));
+        seen.extend(of(&[rows(&page).to_vec()], "/order/order_number"));
         match page["next_cursor"].as_str() {
             Some(next) => cursor = next.to_owned(),
             None => break,
@@ -156,7 +153,7 @@ async fn a23_a_filtered_page_resumes_where_its_walk_ended(database: Database) {
     };
     let behind = async |query: &str, cursor: &str| -> Vec<u64> {
         let page = merchant.api.get(&format!("/events?{query}&cursor={cursor}")).await.expect(200);
-        let events = page["data"].as_array().unwrap().iter();
+        let events = rows(&page).iter();
         events.map(|event| event["sequence"].as_u64().unwrap()).collect()
     };
     let (shipped, opened) = ("type=order.shipped", "type=checkout.created");

@@ -2,11 +2,7 @@
 
 use http::Method;
 use serde_json::json;
-use tests::authority::Authority;
-use tests::http::Reply;
-use tests::merchant::{Merchant, text};
-use tests::receiver::Receiver;
-use tests::shop::shipments;
+use tests::{Merchant, Receiver, Reply, rows, shipments, text, texts};
 
 /// The headers of an authenticated answer.
 fn check_headers(reply: &Reply, policy: Option<&str>) {
@@ -30,9 +26,8 @@ fn check_headers(reply: &Reply, policy: Option<&str>) {
 async fn every_answer_says_what_it_is() {
     let variables =
         [("AUTHORITY_RATE_LIMITS", "on"), ("AUTHORITY_BASE_URL", "https://api.example.com/commerce/")];
-    let authority = Authority::start(&variables).await;
+    let (authority, merchant) = Merchant::alone_with(&variables, "answers").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "answers").await;
     let (read, write) = (Some("\"read\";q=25;w=1"), Some("\"write\";q=10;w=1"));
     let number = merchant.paid_order().await;
 
@@ -99,8 +94,7 @@ async fn lists_are_read_page_by_page() {
     numbers.reverse();
     let read = async |query: &str| {
         let page = merchant.api.get(&format!("/orders{query}")).await.expect(200);
-        let numbers: Vec<_> =
-            page["data"].as_array().unwrap().iter().map(|order| text(order, "order_number")).collect();
+        let numbers = texts(rows(&page), "order_number");
         let mut members: Vec<_> = page.as_object().unwrap().keys().cloned().collect();
         members.sort();
         (numbers, page["next_cursor"].as_str().map(str::to_owned), members)

@@ -2,10 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::http::{Call, Reply};
-use tests::merchant::{Merchant, text};
-use tests::shop::shipments;
+use tests::{Authority, Call, Merchant, Reply, has, shipments, text};
 
 pub(crate) fn patch(merchant: &Merchant, order: &str) -> Call {
     merchant.api.call(Method::PATCH, &format!("/orders/{order}/fulfillment"))
@@ -20,7 +17,7 @@ async fn carry(merchant: &Merchant, parcel: &Value, body: &Value) -> Reply {
 }
 
 pub(crate) async fn ship(merchant: &Merchant, order: &str, body: Value) -> Value {
-    merchant.api.post(&shipments(order), &body).await.expect(201)
+    merchant.ship(order, &body).await
 }
 
 /// Name and version of every event behind the first `known`.
@@ -116,8 +113,7 @@ async fn carried_to_the_customer() {
     let order = merchant.order(&order).await;
     assert_eq!([&order["status"], &order["fulfillment_status"]], ["completed", "delivered"]);
     let first = merchant.api.get(&format!("/shipments/{}", text(&first, "id"))).await.expect(200);
-    assert_eq!([&first["delivered_at"], &first["exception"]], [&json!(at), &Value::Null]);
-    assert_eq!(first["tracking_number"], "1Z");
+    has(&first, json!({ "delivered_at": at, "exception": null, "tracking_number": "1Z" }));
 
     // An end is not left; nothing more is written to the parcel.
     for late in [json!({ "status": "returned" }), json!({ "tracking_number": "2Z" })] {
@@ -127,8 +123,7 @@ async fn carried_to_the_customer() {
     assert_eq!(merchant.events().await.len(), 17);
     let alerts = merchant.operator.get("/alerts").await.expect(200);
     let alert = &alerts["data"][0];
-    assert_eq!([&alert["code"], &alert["subject"]], [&json!("report_refused"), &first["id"]]);
-    assert_eq!(alert["count"], 2);
+    has(alert, json!({ "code": "report_refused", "subject": first["id"], "count": 2 }));
 }
 
 /// Cancelling a parcel takes back what the parcel shipped, and leaves what the merchant had marked shipped.

@@ -2,8 +2,7 @@
 //! parcels of an order as a list (4.5).
 
 use serde_json::json;
-use tests::merchant::{Merchant, text};
-use tests::shop::shipments;
+use tests::{Merchant, shipments, text};
 
 use crate::fulfillment::{patch, set, ship};
 

@@ -5,10 +5,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Call;
-use tests::merchant::Merchant;
-use tests::shop::{Shop, shipments};
+use tests::{Call, Database, Merchant, Shop, shipments};
 
 /// A request for a shipment, still without a body.
 fn ship(shop: &Shop, order: &str) -> Call {
@@ -134,10 +131,9 @@ async fn what_is_wrong_first_is_told() {
 #[tokio::test]
 async fn limits_stand_between_credential_and_scope() {
     let limits = [("AUTHORITY_RATE_LIMITS", "on"), ("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "1")];
-    let authority = Authority::start(&limits).await;
-    let merchant = Merchant::create(&authority, "limited").await;
+    let (authority, merchant) = Merchant::alone_with(&limits, "limited").await;
     let endpoint = merchant.endpoint("https://hooks.example.com/", &["order.*"]).await;
-    let path = format!("/webhook-endpoints/{}/test", endpoint.id);
+    let path = endpoint.path("/test");
     merchant.api.call(Method::POST, &path).send().await.expect(202);
     let narrow = authority.merchant(&merchant.issue_key("test", &["orders:read"]).await);
     narrow.call(Method::POST, &path).send().await.refused(429, "rate_limited");

@@ -5,8 +5,7 @@ use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
-use tests::http::{Api, Call};
-use tests::merchant::{Merchant, text};
+use tests::{Api, Call, Merchant, text};
 use tokio::sync::watch;
 
 /// A write that was answered with success.

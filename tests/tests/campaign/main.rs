@@ -20,11 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::Value;
-use tests::authority::{Authority, Database};
-use tests::eventually::within;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Database, Merchant, Receiver, on_both_databases, sequences, within};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -130,8 +126,7 @@ async fn audit(authority: &Authority) {
 /// 1 to n, and every version that somebody was told of in an answer is told by exactly one event.
 async fn check_stream(merchant: &Merchant, acknowledged: &[Acknowledged]) {
     let events = merchant.events().await;
-    let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-    assert_eq!(sequences, Vec::from_iter(1..=events.len() as u64));
+    assert_eq!(sequences(&events), Vec::from_iter(1..=events.len() as u64));
     let mut told = BTreeSet::new();
     for event in events.iter().filter(|event| !event["resource_version"].is_null()) {
         let (category, _) = event["type"].as_str().unwrap().split_once('.').unwrap();

@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::json;
-use tests::merchant::{checkout_body, payment_body, report_body, text};
+use tests::{checkout_body, payment_body, report_body, text};
 
 use crate::client::{Client, Root};
 

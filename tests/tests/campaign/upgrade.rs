@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use authority_store::{Inspection, StoreUrl};
-use tests::authority::Authority;
 use tests::binary::binary;
-use tests::merchant::{Merchant, text};
-use tests::receiver::Receiver;
+use tests::{Authority, Merchant, Receiver, text};
 
 use super::{CLIENTS, Load, MERCHANTS, audit, check_stream};
 

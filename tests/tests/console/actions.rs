@@ -2,11 +2,7 @@
 
 use authority_domain::KeyId;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Database, Merchant, Receiver, on_both_databases, retries, rows, text};
 
 use crate::browser::{Browser, audit};
 
@@ -35,8 +31,7 @@ async fn done_by(authority: &Authority, name: &str) -> Vec<String> {
 }
 
 async fn an_endpoint_is_corrected_and_gets_what_it_missed(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,0")], "acme").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.path == "/new" { 200 } else { 404 })).await;
     let endpoint = merchant.endpoint(&receiver.url("/old"), &["order.*"]).await;
@@ -62,28 +57,10 @@ async fn an_endpoint_is_corrected_and_gets_what_it_missed(database: Database) {
     assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "disabled");
     browser.done(&page, &action("enable"), &[("reason", "it is day")]).await;
     assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "enabled");
-    // Counted first, and nothing is sent by that.
-    let since = [("since", "2020-01-01T00:00:00Z")];
     let wrong = browser.send(&page, &action("recover/count"), &[("since", "yesterday")]).await;
     assert_eq!(wrong.status, 422, "{}", wrong.text());
     assert!(wrong.text().contains("value=\"yesterday\""));
-    let counted = browser.send(&page, &action("recover/count"), &since).await;
-    assert_eq!(counted.status, 200, "{}", counted.text());
-    let missed =
-        merchant.events().await.iter().filter(|event| text(event, "type").starts_with("order.")).count();
-    assert!(counted.text().contains(&format!("<strong>{missed} events</strong>")), "{}", counted.text());
-    assert_eq!(receiver.arrivals().accepted("/new"), 0);
-    let form = crate::browser::hidden(counted.text(), &action("recover")).unwrap();
-    let begun = browser.send_again(&action("recover"), &form, &[]).await;
-    assert_eq!(begun.status, 303, "{}", begun.text());
-    let progress = begun.header("location").unwrap().to_owned();
-    let twice = browser.send_again(&action("recover"), &form, &[]).await;
-    assert_eq!(twice.header("location"), Some(progress.as_str()), "sent twice, begun once");
-    receiver.until("what was missed", |arrivals| arrivals.accepted("/new") == missed).await;
-    eventually("the recovery is completed", async || {
-        browser.page(&progress).await.contains("<span class=\"state completed\">").then_some(())
-    })
-    .await;
+    let missed = browser.recovers(&merchant, &page, &receiver).await;
     // A test event, and the end of it.
     let said = browser.done(&page, &action("test"), &[]).await;
     assert!(said.contains("A test event is on its way."), "{said}");
@@ -161,7 +138,7 @@ async fn a_refund_that_is_sent_twice_is_requested_once(database: Database) {
     assert_eq!((first.status, second.status), (303, 303), "{}", second.text());
     assert_eq!(first.header("location"), second.header("location"));
     let refunds = merchant.api.get(&format!("/refunds?order_number={number}")).await.expect(200);
-    let refunds = refunds["data"].as_array().unwrap();
+    let refunds = rows(&refunds);
     assert_eq!(refunds.len(), 1);
     assert_eq!((&refunds[0]["amount"], &refunds[0]["note"]), (&json!(1250), &json!("one of two was broken")));
     assert_eq!(refunds[0]["requested_by"]["type"], "operator");
@@ -178,8 +155,7 @@ async fn a_refund_that_is_sent_twice_is_requested_once(database: Database) {
 }
 
 async fn a_delivery_and_an_event_are_sent_again(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0")], "acme").await;
     let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 500 } else { 200 })).await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["order.created"]).await;
     let number = merchant.paid_order().await;
@@ -221,14 +197,14 @@ async fn an_endpoint_that_was_changed_meanwhile_is_left_alone(database: Database
     let page = format!("/console/endpoints/{}", endpoint.id);
     let action = format!("{page}/url");
     let form = browser.form(&page, &action).await;
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
+    let path = endpoint.path("");
     let change = json!({ "description": "changed by its merchant" });
-    merchant.api.call(http::Method::PATCH, &path).json(&change).send().await.expect(200);
+    merchant.api.patch(&path, &change).await.expect(200);
     let late = browser.send_again(&action, &form, &[("url", "http://127.0.0.1:9/other")]).await;
     assert!(late.text().contains("<code>resource_version_conflict</code>"), "{}", late.text());
     assert_eq!(merchant.endpoint_now(&endpoint).await["url"], "http://127.0.0.1:9/hook");
     // One that its merchant deletes can still be looked at, and nothing can be done to it.
-    merchant.api.call(http::Method::DELETE, &path).send().await.expect(200);
+    merchant.api.delete(&path).await.expect(200);
     let html = browser.page(&page).await;
     assert!(html.contains("Deleted") && !html.contains(&action), "{html}");
     let gone = browser.send_again(&action, &form, &[("url", "http://127.0.0.1:9/other")]).await;

@@ -2,8 +2,7 @@
 
 use http::Method;
 use serde_json::Value;
-use tests::http::{Api, Reply};
-use tests::merchant::{ConsoleUrls, ServiceUrls, text};
+use tests::{Api, Call, ConsoleUrls, Merchant, Receiver, Reply, ServiceUrls, eventually, rows, text, texts};
 
 /// A browser with a session, or without one.
 #[derive(Clone, Debug)]
@@ -65,14 +64,15 @@ impl Browser {
 
     /// What a path answers to a request with these header lines.
     pub(crate) async fn get_with(&self, path: &str, lines: &[(&str, &str)]) -> Reply {
-        let mut call = self.listener.call(Method::GET, path);
+        self.ask(self.listener.call(Method::GET, path), lines).await
+    }
+
+    /// Sends a request with its cookie and these header lines.
+    async fn ask(&self, mut call: Call, lines: &[(&str, &str)]) -> Reply {
         if let Some(cookie) = self.cookie_line() {
             call = call.header("cookie", &cookie);
         }
-        for (name, line) in lines {
-            call = call.header(name, line);
-        }
-        call.send().await
+        lines.iter().fold(call, |call, (name, line)| call.header(name, line)).send().await
     }
 
     /// The line of its cookie.
@@ -96,18 +96,12 @@ impl Browser {
     pub(crate) async fn post(&self, path: &str, members: &[(&str, &str)], lines: &[(&str, &str)]) -> Reply {
         let body: Vec<String> =
             members.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-        let mut call = self
+        let call = self
             .listener
             .call(Method::POST, path)
             .header("content-type", "application/x-www-form-urlencoded")
             .bytes(body.join("&"));
-        if let Some(cookie) = self.cookie_line() {
-            call = call.header("cookie", &cookie);
-        }
-        for (name, line) in lines {
-            call = call.header(name, line);
-        }
-        call.send().await
+        self.ask(call, lines).await
     }
 
     /// The hidden members of the form that a page sends to `action`.
@@ -141,6 +135,31 @@ impl Browser {
         assert_eq!(reply.status, 303, "{action}: {}", reply.text());
         self.page(reply.header("location").unwrap()).await
     }
+
+    /// Lets an endpoint get at `/new` the events of orders that it missed; how many. They are counted first, which
+    /// sends nothing, and a form that is sent twice begins once.
+    pub(crate) async fn recovers(&self, merchant: &Merchant, page: &str, receiver: &Receiver) -> usize {
+        let since = [("since", "2020-01-01T00:00:00Z")];
+        let counted = self.send(page, &format!("{page}/recover/count"), &since).await;
+        assert_eq!(counted.status, 200, "{}", counted.text());
+        let types = texts(&merchant.events().await, "type");
+        let missed = types.iter().filter(|name| name.starts_with("order.")).count();
+        assert!(counted.text().contains(&format!("<strong>{missed} events</strong>")), "{}", counted.text());
+        assert_eq!(receiver.arrivals().accepted("/new"), 0);
+        let recover = format!("{page}/recover");
+        let form = hidden(counted.text(), &recover).unwrap();
+        let begun = self.send_again(&recover, &form, &[]).await;
+        assert_eq!(begun.status, 303, "{}", begun.text());
+        let progress = begun.header("location").unwrap();
+        let twice = self.send_again(&recover, &form, &[]).await;
+        assert_eq!(twice.header("location"), Some(progress), "sent twice, begun once");
+        receiver.until("what was missed", |arrivals| arrivals.accepted("/new") == missed).await;
+        eventually("the recovery is completed", async || {
+            self.page(progress).await.contains("<span class=\"state completed\">").then_some(())
+        })
+        .await;
+        missed
+    }
 }
 
 /// The hidden members of a form.
@@ -159,7 +178,7 @@ pub(crate) fn hidden(html: &str, action: &str) -> Option<Vec<(String, String)>> 
 pub(crate) async fn audit(authority: &impl ServiceUrls) -> Vec<(String, String)> {
     let entries = authority.operator().get("/audit-log?limit=100").await.expect(200);
     let entry = |entry: &Value| (text(entry, "operation"), text(entry, "created_by"));
-    entries["data"].as_array().unwrap().iter().map(entry).collect()
+    rows(&entries).iter().map(entry).collect()
 }
 
 pub(crate) fn encoded(text: &str) -> String {

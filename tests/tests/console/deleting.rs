@@ -1,9 +1,7 @@
 //! Deleting an endpoint: asked first, done once, by whoever may.
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::merchant::{Endpoint, Merchant};
-use tests::on_both_databases;
+use tests::{Database, Endpoint, Merchant, on_both_databases, retries};
 
 use crate::browser::{Browser, audit};
 use crate::portal::{ALL, entered, link_with, opened};
@@ -18,8 +16,7 @@ async fn waiting(merchant: &Merchant) -> Endpoint {
 }
 
 async fn a_merchant_deletes_its_endpoint(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,3600")], "acme").await;
     let endpoint = waiting(&merchant).await;
     let made = link_with(&merchant, json!({ "scopes": ALL })).await;
     let browser = opened(&made).await;
@@ -39,7 +36,7 @@ async fn a_merchant_deletes_its_endpoint(database: Database) {
     // Somebody has changed it since: it is left alone.
     let stale = browser.form(&delete, &delete).await;
     let change = json!({ "description": "changed" });
-    let api = format!("/webhook-endpoints/{}", endpoint.id);
+    let api = endpoint.path("");
     let call =
         merchant.api.call(http::Method::PATCH, &api).header("idempotency-key", "a").header("if-match", "*");
     call.json(&change).send().await.expect(200);
@@ -77,8 +74,7 @@ async fn a_merchant_deletes_its_endpoint(database: Database) {
 }
 
 async fn an_operator_deletes_an_endpoint(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,3600")], "acme").await;
     let endpoint = waiting(&merchant).await;
     let browser = Browser::signed_in(&authority).await;
     let page = format!("/console/endpoints/{}", endpoint.id);

@@ -3,10 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use tests::authority::Database;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Arrival, Receiver};
+use tests::{Arrival, Database, Merchant, Receiver, on_both_databases};
 
 use crate::browser::{Browser, audit};
 
@@ -70,7 +67,7 @@ async fn what_a_receiver_got_is_judged(database: Database) {
     assert_eq!(status, 422);
     assert!(html.contains("value=\"yesterday\"") && html.contains("&#60;b&#62;</textarea>"), "{html}");
     // A secret that no longer signs is named as such.
-    let rotate = format!("/webhook-endpoints/{}/rotate-secret", endpoint.id);
+    let rotate = endpoint.path("/rotate-secret");
     merchant.api.post(&rotate, &json!({ "overlap_seconds": 0 })).await.expect(200);
     let (_, html) = judged(&own, &headers, &body, "").await;
     assert!(html.contains("<code>invalid_signature</code>"), "{html}");

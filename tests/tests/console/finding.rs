@@ -1,12 +1,11 @@
 //! From a record to what it belongs to: by the search, by links, and by who wrote what.
 
-use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use serde_json::json;
+use tests::{Authority, Database, Merchant, on_both_databases, text};
 
 use crate::browser::{Browser, encoded};
 use crate::portal::{ALL, link_with};
+use crate::sessions::READER;
 
 on_both_databases!(
     a_subscription_and_its_order_lead_to_each_other,
@@ -51,8 +50,7 @@ async fn a_subscription_and_its_order_lead_to_each_other(database: Database) {
 
 /// A new operator key: its id and the key itself.
 async fn key(authority: &Authority, name: &str) -> (String, String) {
-    let made = authority.run(&["operator-key", "create", "--name", name, "--json"]).await;
-    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let made = authority.new_operator_key(name, READER).await;
     (text(&made, "id"), text(&made, "key"))
 }
 
@@ -72,8 +70,7 @@ async fn the_audit_log_says_whose_a_key_is(database: Database) {
     let html = browser.page(&own).await;
     assert!(html.contains(&shown) && !html.contains(" (Ben)"), "{html}");
     // Who wrote something is still known when the key is gone.
-    let revoked = authority.run(&["operator-key", "revoke", "--id", &ada, "--reason", "left"]).await;
-    assert!(revoked.status.success(), "{revoked:?}");
+    authority.revoke_operator_key(&ada).await;
     let html = Browser::with_key(&authority, &other_key).await.page(&own).await;
     assert!(html.contains(&shown), "{html}");
 }

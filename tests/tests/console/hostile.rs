@@ -1,10 +1,10 @@
 //! Texts that act on nothing, paths that lead nowhere, and the headers that every answer has.
 
-use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, payment_body, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use serde_json::{Value, json};
+use tests::{
+    Answer, Authority, Database, Endpoint, Merchant, Receiver, Reply, SCOPES, on_both_databases,
+    payment_body, retries, text,
+};
 
 use crate::browser::{Browser, encoded};
 
@@ -14,49 +14,72 @@ on_both_databases!(texts_of_others_are_texts, what_is_not_there_is_a_page_that_s
 pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// A page without the one script that it may have.
-pub(crate) fn without_own_script(html: &str, root: &str) -> String {
-    html.replace(&format!("<script src=\"{root}/live.js\" defer></script>"), "")
-}
-
 /// A page without what its inputs hold, which acts on nothing but the input.
-pub(crate) fn without_values(html: &str) -> String {
+fn without_values(html: &str) -> String {
     let mut parts = html.split(" value=\"");
     let first = parts.next().unwrap().to_owned();
     parts.fold(first, |rest, part| rest + part.split_once('"').unwrap().1)
 }
 
-async fn texts_of_others_are_texts(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
-    let hostile = "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
-    let body = json!({ "slug": "acme", "name": hostile, "default_currency": "USD" });
+/// Sees that an answer has the headers that every answer has.
+pub(crate) fn has_the_headers(reply: &Reply) {
+    for (name, line) in [
+        ("content-security-policy", POLICY),
+        ("referrer-policy", "no-referrer"),
+        ("x-frame-options", "DENY"),
+        ("x-content-type-options", "nosniff"),
+        ("cache-control", "no-store"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ] {
+        assert_eq!(reply.header(name), Some(line), "{} {}", reply.status, reply.text());
+    }
+}
+
+/// What a merchant, its customers and its receiver may write to act on whoever reads it.
+pub(crate) const HOSTILE: &str =
+    "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
+
+/// That nothing of [`HOSTILE`] acts on a page of the listener whose pages are below `root`.
+pub(crate) async fn acts_on_nothing(browser: &Browser, root: &str, path: &str) {
+    // The one script that a page may have.
+    let own_script = format!("<script src=\"{root}/live.js\" defer></script>");
+    let html = without_values(browser.get(path).await.text()).replace(&own_script, "");
+    for acting in ["<script", "<b>", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}", "http-equiv", "whsec_"] {
+        assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
+    }
+    assert!(!html.contains("<bdi></bdi>"), "{path}");
+}
+
+/// That a page shows [`HOSTILE`], and how it is written.
+pub(crate) fn shows_it_as_text(html: &str) {
+    assert!(html.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{html}");
+    assert!(html.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+}
+
+/// A merchant whose every text is [`HOSTILE`], with a checkout, and its endpoint, whose receiver answers so too.
+pub(crate) async fn hostile_merchant(authority: &Authority) -> (Merchant, Endpoint, Receiver, Value) {
+    let body = json!({ "slug": "acme", "name": HOSTILE, "default_currency": "USD" });
     let made = authority.operator().post("/merchants", &body).await.expect(201);
-    let mut merchant = Merchant::create(&authority, "other").await;
+    let mut merchant = Merchant::create(authority, "other").await;
     merchant.id = text(&made, "id");
-    merchant.key = merchant
-        .issue_key(
-            "test",
-            &[
-                "orders:read",
-                "orders:write",
-                "shipments:write",
-                "webhooks:manage",
-                "payments:read",
-                "refunds:write",
-            ],
-        )
-        .await;
+    merchant.key = merchant.issue_key("test", &SCOPES).await;
     merchant.api = authority.merchant(&merchant.key);
-    let receiver = Receiver::start(move |_| Answer::status(500).with_body(hostile)).await;
-    let endpoint = merchant
-        .endpoint_with(
-            json!({ "url": receiver.url("/a?<script>\"'"), "enabled_events": ["*"], "description": hostile }),
-        )
-        .await;
-    let line = json!({ "name": hostile, "quantity": 1, "unit_amount": 100 });
+    let receiver = Receiver::start(move |_| Answer::status(500).with_body(HOSTILE)).await;
+    let url = receiver.url("/a?<script>\"'");
+    let body = json!({ "url": url, "enabled_events": ["*"], "description": HOSTILE });
+    let endpoint = merchant.endpoint_with(body).await;
+    let line = json!({ "name": HOSTILE, "quantity": 1, "unit_amount": 100 });
     let checkout = json!({ "currency": "USD", "line_items": [line],
-        "customer": { "name": hostile, "reference": hostile }, "metadata": { "note": hostile } });
+        "customer": { "name": HOSTILE, "reference": HOSTILE }, "metadata": { "note": HOSTILE } });
     let checkout = merchant.operator.post(&merchant.platform_path("checkouts"), &checkout).await.expect(201);
+    (merchant, endpoint, receiver, checkout)
+}
+
+async fn texts_of_others_are_texts(database: Database) {
+    let authority = Authority::on(database, &[retries("0,0")]).await;
+    let hostile = HOSTILE;
+    let (merchant, endpoint, _receiver, checkout) = hostile_merchant(&authority).await;
     let mut body = payment_body(&checkout, "automatic", "start");
     body["processor"] = json!({ "name": "acme-pay", "reference": hostile });
     let payment = merchant.operator.post(&merchant.platform_path("payments"), &body).await.expect(201);
@@ -87,16 +110,10 @@ async fn texts_of_others_are_texts(database: Database) {
         format!("/console/sign-in?to={}", encoded(hostile)),
         format!("/console?done={}", encoded(hostile)),
     ] {
-        let reply = browser.get(&path).await;
-        let html = without_own_script(&without_values(reply.text()), "/console");
-        for acting in ["<script", "<b>", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}"] {
-            assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
-        }
-        assert!(!html.contains("<bdi></bdi>"));
+        acts_on_nothing(&browser, "/console", &path).await;
     }
     let order = browser.page(&format!("/console/orders/{}/test/{number}", merchant.id)).await;
-    assert!(order.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{order}");
-    assert!(order.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+    shows_it_as_text(&order);
     // No secret is on any of these pages.
     let page = browser.page(&format!("/console/endpoints/{}", endpoint.id)).await;
     assert!(!page.contains(&endpoint.secret) && !page.contains("whsec_"), "{page}");
@@ -142,17 +159,7 @@ async fn what_is_not_there_is_a_page_that_says_so(database: Database) {
         browser.post("/console/sign-out", &[], &[]).await,
         browser.get("/console/sign-out").await,
     ] {
-        for (name, line) in [
-            ("content-security-policy", POLICY),
-            ("referrer-policy", "no-referrer"),
-            ("x-frame-options", "DENY"),
-            ("x-content-type-options", "nosniff"),
-            ("cache-control", "no-store"),
-            ("cross-origin-opener-policy", "same-origin"),
-            ("cross-origin-resource-policy", "same-origin"),
-        ] {
-            assert_eq!(reply.header(name), Some(line), "{} {}", reply.status, reply.text());
-        }
+        has_the_headers(&reply);
         assert!(reply.header("service-request-id").is_some());
     }
 }

@@ -1,9 +1,7 @@
 //! Money that came too late, on the first page until it is given back.
 
 use serde_json::json;
-use tests::authority::Database;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, on_both_databases, text};
 
 use crate::browser::Browser;
 

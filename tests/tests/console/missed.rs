@@ -1,10 +1,7 @@
 //! A recovery that runs is found, watched and cancelled at its own endpoint.
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Database, Endpoint, Merchant, Receiver, on_both_databases, text};
 
 use crate::browser::Browser;
 use crate::portal::{ALL, entered};
@@ -12,16 +9,14 @@ use crate::portal::{ALL, entered};
 on_both_databases!(a_recovery_that_runs_is_found_at_its_endpoint, what_has_no_stream_misses_nothing);
 
 async fn begun(merchant: &Merchant, endpoint: &Endpoint) -> Value {
-    let path = format!("/webhook-endpoints/{}/recover", endpoint.id);
+    let path = endpoint.path("/recover");
     merchant.api.post(&path, &json!({ "since": "2020-01-01T00:00:00Z" })).await.expect(202)
 }
 
 /// The receiver holds what it gets, so that the recovery of many events goes on.
 async fn a_recovery_that_runs_is_found_at_its_endpoint(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let receiver = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
+    let (receiver, gate) = Receiver::gated(200).await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let other = merchant.endpoint(&receiver.url("/other"), &["*"]).await;
     merchant.checkout().await;
@@ -56,7 +51,7 @@ async fn a_recovery_that_runs_is_found_at_its_endpoint(database: Database) {
 
 /// The platform's own endpoint gets what everybody's do, and has no page of what it missed.
 async fn what_has_no_stream_misses_nothing(database: Database) {
-    let authority = tests::authority::Authority::on(database, &[]).await;
+    let authority = tests::Authority::on(database, &[]).await;
     let sink = json!({ "url": "http://127.0.0.1:9/sink", "enabled_events": ["*"] });
     let sink = text(&authority.operator().post("/sink", &sink).await.expect(201), "id");
     let browser = Browser::signed_in(&authority).await;

@@ -1,11 +1,10 @@
 //! What pages say.
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, payment_body, text};
-use tests::on_both_databases;
 use tests::partners::{connect, share};
-use tests::receiver::{Answer, Receiver};
+use tests::{
+    Answer, Authority, Database, Merchant, Receiver, on_both_databases, payment_body, retries, rows, text,
+};
 
 use crate::browser::{Browser, encoded};
 
@@ -18,7 +17,7 @@ on_both_databases!(
 );
 
 async fn the_first_page_says_what_is_wrong(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
+    let authority = Authority::on(database, &[retries("0,0")]).await;
     let browser = Browser::signed_in(&authority).await;
     let fine = browser.page("/console").await;
     assert!(fine.contains("Nothing is wrong"), "{fine}");
@@ -42,7 +41,7 @@ async fn the_first_page_says_what_is_wrong(database: Database) {
         format!("href=\"/console/records/{}\"", text(&payment, "id")),
         "Give the money back, then close the alert.".to_owned(),
         "Attempts by hour in the last 24 hours:".to_owned(),
-        format!("Events by hour in the last 24 hours: {}.", events["data"].as_array().unwrap().len()),
+        format!("Events by hour in the last 24 hours: {}.", rows(&events).len()),
         "<rect class=\"bad\"".to_owned(),
     ] {
         assert!(page.contains(&said), "{said}: {page}");
@@ -52,7 +51,7 @@ async fn the_first_page_says_what_is_wrong(database: Database) {
     let page = browser.page(&of_it).await;
     assert!(page.contains(&format!("href=\"{of_it}&amp;status=failed\"")), "{page}");
     // One that an operator disabled stands there too, until it is well.
-    let disable = format!("/webhook-endpoints/{}/disable", endpoint.id);
+    let disable = endpoint.path("/disable");
     merchant.operator.post(&disable, &json!({ "reason": "answers 500" })).await.expect(200);
     assert!(browser.page("/console").await.contains("is disabled (operator)"));
 }
@@ -60,7 +59,7 @@ async fn the_first_page_says_what_is_wrong(database: Database) {
 async fn a_record_is_found_by_anything_it_is_called(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["order.created"]).await;
-    let mut body = tests::merchant::checkout_body();
+    let mut body = tests::checkout_body();
     body["customer"] = json!({ "reference": "c 77/ä" });
     let path = merchant.platform_path("checkouts");
     let checkout = merchant.operator.post(&path, &body).await.expect(201);
@@ -75,7 +74,7 @@ async fn a_record_is_found_by_anything_it_is_called(database: Database) {
     let put = merchant.api.call(http::Method::PUT, &reference).json(&json!({ "id": "SO-4711" })).send().await;
     put.expect(200);
     let refund = json!({ "amount": 100, "reason": "other" });
-    let refund = merchant.api.post(&format!("/orders/{number}/refunds"), &refund).await.expect(201);
+    let refund = merchant.refund(&number, &refund).await;
     let browser = Browser::signed_in(&authority).await;
     let order = format!("/console/orders/{}/test/{number}", merchant.id);
     let deliveries = merchant.operator.get("/deliveries").await.expect(200);
@@ -177,10 +176,8 @@ async fn what_has_no_page_leads_to_whose_it_is(database: Database) {
 }
 
 async fn the_story_of_an_order_has_everything(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
-    let answer =
-        |status: u16| move |_: &tests::receiver::Arrival| Answer::status(status).with_body("out of order");
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,0")], "acme").await;
+    let answer = |status: u16| move |_: &tests::Arrival| Answer::status(status).with_body("out of order");
     let (bad, good) = (Receiver::start(answer(503)).await, Receiver::start(answer(200)).await);
     merchant.endpoint(&bad.url("/bad"), &["order.*"]).await;
     merchant.endpoint(&good.url("/good"), &["*"]).await;
@@ -217,9 +214,7 @@ async fn the_story_of_an_order_has_everything(database: Database) {
 async fn long_lists_go_on_behind_a_link(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     merchant.endpoint("http://127.0.0.1:9/hook", &["order.created"]).await;
-    for _ in 0..27 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(27).await;
     let browser = Browser::signed_in(&authority).await;
     for (path, first, rest) in [
         (format!("/console/merchants/{}?mode=test", merchant.id), 25, 2),

@@ -1,9 +1,6 @@
 //! Paths that lead nowhere or nearly somewhere, and who may go where a link leads.
 
-use tests::authority::{Authority, Database};
-use tests::http::Reply;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::{Authority, Database, Merchant, Reply, on_both_databases, retries, text};
 
 use crate::browser::{Browser, hidden};
 use crate::hostile::POLICY;
@@ -48,8 +45,7 @@ async fn a_path_that_cannot_be_read_is_a_page_that_says_so(database: Database) {
 }
 
 async fn an_event_is_a_link_for_whoever_may_see_it(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0")], "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     merchant.checkout().await;
     authority.nothing_pending().await;
@@ -72,9 +68,7 @@ async fn an_event_is_a_link_for_whoever_may_see_it(database: Database) {
 /// Every page needs `operator:read`, also those that lead out again.
 async fn a_key_that_sees_no_page_does_not_sign_in(database: Database) {
     let authority = Authority::on(database, &[]).await;
-    let arguments = ["operator-key", "create", "--name", "blind", "--json", "--scopes", "keys:write"];
-    let made = authority.run(&arguments).await;
-    let key = text(&serde_json::from_slice(&made.stdout).unwrap(), "key");
+    let key = text(&authority.new_operator_key("blind", &["keys:write"]).await, "key");
     let refused = Browser::new(&authority).sign_in(&key, "/console/alerts").await;
     assert_eq!((refused.status, refused.header("set-cookie")), (403, None), "{}", refused.text());
     for said in [

@@ -1,9 +1,7 @@
 //! A form that is refused keeps what was typed, and says what is wrong in the words and units of the form.
 
 use serde_json::json;
-use tests::authority::Database;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
+use tests::{Database, Endpoint, Merchant, on_both_databases, text};
 
 use crate::browser::Browser;
 

@@ -3,11 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::Value;
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::service::{InProcess, serve};
+use tests::service::serve;
+use tests::{Authority, Database, InProcess, Merchant, on_both_databases, text};
 
 use crate::browser::{Browser, audit, hidden};
 
@@ -18,6 +15,9 @@ on_both_databases!(
     a_form_of_anybody_else_does_nothing,
     a_key_sees_and_does_what_its_scopes_allow,
 );
+
+/// What a key needs to look at pages.
+pub(crate) const READER: &[&str] = &["operator:read"];
 
 const MINUTE: i64 = 60 * 1000;
 
@@ -68,15 +68,11 @@ async fn a_session_begins_with_a_key_and_ends_with_signing_out(database: Databas
 
 async fn a_session_ends_with_its_key_at_once(database: Database) {
     let authority = Authority::on(database, &[]).await;
-    let made = authority.run(&["operator-key", "create", "--name", "night", "--json"]).await;
-    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let made = authority.new_operator_key("night", READER).await;
     let browser = Browser::with_key(&authority, &text(&made, "key")).await;
     let day = Browser::signed_in(&authority).await;
     assert!(browser.page("/console/alerts").await.contains("<bdi>night</bdi>"));
-    let id = text(&made, "id");
-    let revoked =
-        authority.run(&["operator-key", "revoke", "--id", &id, "--reason", "left the company"]).await;
-    assert!(revoked.status.success(), "{revoked:?}");
+    authority.revoke_operator_key(&text(&made, "id")).await;
     assert_eq!(browser.get("/console/alerts").await.status, 303);
     assert_eq!(day.get("/console/alerts").await.status, 200);
     assert_eq!(browser.sign_in(&text(&made, "key"), "").await.status, 401);
@@ -100,22 +96,16 @@ async fn a_session_ends_by_time(database: Database) {
     service.stop().await;
 }
 
-async fn a_form_of_anybody_else_does_nothing(database: Database) {
-    let (authority, merchant) = Merchant::on(database, "acme").await;
-    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
-    let (browser, other) = (Browser::signed_in(&authority).await, Browser::signed_in(&authority).await);
-    let page = format!("/console/endpoints/{}", endpoint.id);
-    let action = format!("{page}/disable");
-    let form = browser.form(&page, &action).await;
-    let foreign = other.form(&page, &action).await;
-    let token = |form: &[(String, String)]| {
-        form.iter().find(|(name, _)| name == "_token").map(|(_, token)| token.clone()).unwrap()
-    };
-    let (own, others) = (token(&form), token(&foreign));
+/// That a form without the session's own token, and one that another site sends, does nothing; the token.
+pub(crate) async fn refuses_forms_of_others(
+    browser: &Browser,
+    other: &Browser,
+    page: &str,
+    action: &str,
+) -> String {
+    let token = |form: Vec<(String, String)>| form.into_iter().find(|(name, _)| name == "_token").unwrap().1;
+    let (own, others) = (token(browser.form(page, action).await), token(other.form(page, action).await));
     assert_ne!(own, others);
-    let tokens: BTreeSet<String> =
-        browser.form("/console", "/console/sign-out").await.into_iter().map(|(_, token)| token).collect();
-    assert_eq!(tokens, [own.clone()].into(), "one for all forms of a session");
     for (token, lines) in [
         ("", &[][..]),
         ("x", &[]),
@@ -124,10 +114,23 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
         (&own, &[("sec-fetch-site", "same-site")]),
         (&own, &[("origin", "http://evil.example")]),
     ] {
-        let reply = browser.post(&action, &[("_token", token), ("reason", "because")], lines).await;
+        let reply = browser.post(action, &[("_token", token), ("reason", "because")], lines).await;
         assert_eq!(reply.status, 403, "{lines:?} {}", reply.text());
         assert!(reply.text().contains("nothing was done"), "{}", reply.text());
     }
+    own
+}
+
+async fn a_form_of_anybody_else_does_nothing(database: Database) {
+    let (authority, merchant) = Merchant::on(database, "acme").await;
+    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
+    let (browser, other) = (Browser::signed_in(&authority).await, Browser::signed_in(&authority).await);
+    let page = format!("/console/endpoints/{}", endpoint.id);
+    let action = format!("{page}/disable");
+    let own = refuses_forms_of_others(&browser, &other, &page, &action).await;
+    let tokens: BTreeSet<String> =
+        browser.form("/console", "/console/sign-out").await.into_iter().map(|(_, token)| token).collect();
+    assert_eq!(tokens, [own].into(), "one for all forms of a session");
     // Nor does a sign-in that another site sends.
     let elsewhere = [("sec-fetch-site", "cross-site")];
     let reply = browser.post("/console/sign-in", &[("key", authority.operator_key())], &elsewhere).await;
@@ -145,13 +148,9 @@ async fn a_key_sees_and_does_what_its_scopes_allow(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
     let number = merchant.paid_order().await;
-    let key = async |scopes: &str| {
-        let arguments = ["operator-key", "create", "--name", "narrow", "--json", "--scopes", scopes];
-        let made = authority.run(&arguments).await;
-        text(&serde_json::from_slice(&made.stdout).unwrap(), "key")
-    };
+    let key = text(&authority.new_operator_key("narrow", READER).await, "key");
     let page = format!("/console/endpoints/{}", endpoint.id);
-    let reader = Browser::with_key(&authority, &key("operator:read").await).await;
+    let reader = Browser::with_key(&authority, &key).await;
     for path in [page.clone(), format!("/console/orders/{}/test/{number}", merchant.id)] {
         let html = reader.page(&path).await;
         assert_eq!(html.matches("method=\"post\"").count(), 1, "signing out alone: {html}");

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use http::Method;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject as _;
@@ -11,13 +10,11 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig};
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
 use tests::damage::execute;
-use tests::eventually::eventually;
 use tests::gateway::carry;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{
+    Authority, Database, Endpoint, Merchant, Receiver, eventually, on_both_databases, retries, text,
+};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
@@ -82,8 +79,7 @@ async fn outcome(merchant: &Merchant, endpoint: &Endpoint, attempt: i64) -> Valu
 
 async fn the_receiver_lets_in_whom_it_knows(database: Database) {
     let known = PrivateAuthority::new();
-    let mut authority =
-        Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600,3600,3600,3600,3600")]).await;
+    let mut authority = Authority::on(database, &[retries("0,3600,3600,3600,3600,3600")]).await;
     authority.terminate().await;
     let roots = authority.put("roots.pem", &known.pem);
     authority.set("AUTHORITY_EXTRA_ROOTS", &roots);
@@ -93,7 +89,7 @@ async fn the_receiver_lets_in_whom_it_knows(database: Database) {
     let merchant = Merchant::create(&authority, "mutual").await;
     let body = json!({ "url": format!("https://localhost:{port}/hook"), "enabled_events": ["checkout.*"] });
     let endpoint = merchant.endpoint_with(body).await;
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
+    let path = endpoint.path("");
     merchant.checkout().await;
     assert_eq!(outcome(&merchant, &endpoint, 1).await, "tls_error");
     let stranger = PrivateAuthority::new().client();
@@ -112,7 +108,7 @@ async fn the_receiver_lets_in_whom_it_knows(database: Database) {
         (json!({ "client_certificate": right }), None, "success"),
     ];
     for (n, (body, sql, expected)) in steps.into_iter().enumerate() {
-        merchant.api.call(Method::PATCH, &path).json(&body).send().await.expect(200);
+        merchant.api.patch(&path, &body).await.expect(200);
         if let Some(sql) = sql {
             execute(authority.database_url(), &sql).await;
         }
@@ -123,13 +119,7 @@ async fn the_receiver_lets_in_whom_it_knows(database: Database) {
     }
     assert_eq!(receiver.arrivals().accepted("/hook"), 1);
     // Without it again nobody is let in, though a connection was there a moment ago.
-    merchant
-        .api
-        .call(Method::PATCH, &path)
-        .json(&json!({ "client_certificate": null }))
-        .send()
-        .await
-        .expect(200);
+    merchant.api.patch(&path, &json!({ "client_certificate": null })).await.expect(200);
     merchant.checkout().await;
     assert_eq!(outcome(&merchant, &endpoint, 1).await, "tls_error");
     assert_eq!(receiver.arrivals().accepted("/hook"), 1);

@@ -1,17 +1,15 @@
 //! To whom deliveries go (contract 7). What is sent and when is A12, tests are A17, slow receivers are fault C.
 
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::merchant::{Merchant, text};
-use tests::receiver::Receiver;
+use tests::{Merchant, Receiver, texts};
 
 /// What other programs take for their proxy is not ours: nobody listens there.
 #[tokio::test]
 async fn proxies_of_other_programs_are_not_ours() {
     let proxies = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-    let authority = Authority::start(&proxies.map(|name| (name, "http://127.0.0.1:1"))).await;
+    let (authority, merchant) =
+        Merchant::alone_with(&proxies.map(|name| (name, "http://127.0.0.1:1")), "direct").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "direct").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     merchant.checkout().await;
     authority.nothing_pending().await;
@@ -24,9 +22,8 @@ async fn proxies_of_other_programs_are_not_ours() {
 /// Each endpoint gets the events that it names and that were made after it.
 #[tokio::test]
 async fn filters_choose_exactly() {
-    let authority = Authority::start(&[]).await;
+    let (authority, merchant) = Merchant::alone("choosy").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "choosy").await;
     let filters: [(&str, &[&str]); 4] = [
         ("/orders", &["order.*"]),
         ("/two", &["payment.succeeded", "checkout.completed"]),
@@ -51,7 +48,7 @@ async fn filters_choose_exactly() {
     };
     assert_eq!(sorted("/orders"), ["order.confirmed", "order.created"]);
     assert_eq!(sorted("/two"), ["checkout.completed", "payment.succeeded"]);
-    let mut all: Vec<_> = merchant.events().await.iter().map(|event| text(event, "type")).collect();
+    let mut all = texts(&merchant.events().await, "type");
     all.sort();
     assert_eq!(sorted("/all"), all);
     assert_eq!(sorted("/late"), ["checkout.created"]);

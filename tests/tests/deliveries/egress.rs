@@ -6,9 +6,8 @@ use std::sync::Arc;
 use authority::config::Config;
 use authority::dice::SystemDice;
 use authority::service::{Service, StartError};
-use tests::authority::{Database, KEK};
-use tests::clock::HandClock;
 use tests::service::new_database;
+use tests::{Database, HandClock, KEK};
 
 /// What a start with this file of roots says.
 async fn started_with(roots: &std::path::Path) -> Result<(), StartError> {

@@ -2,10 +2,7 @@
 //! merchant's slow receivers leave slots to another (contract 7.4, 15.4, 15.9). A kill in between is fault D.
 
 use futures_util::future::join_all;
-use tests::authority::{Authority, Database};
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Authority, Database, Merchant, Receiver, on_both_databases};
 
 on_both_databases!(
     a_merchant_with_slow_receivers_leaves_slots_to_others,
@@ -15,9 +12,7 @@ on_both_databases!(
 async fn a_merchant_with_slow_receivers_leaves_slots_to_others(database: Database) {
     let variables = [("AUTHORITY_DELIVERY_CONCURRENCY", "8"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
     let authority = Authority::on(database, &variables).await;
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let slow = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
+    let (slow, gate) = Receiver::gated(200).await;
     let quick = Receiver::accepting().await;
     let big = Merchant::create(&authority, "big").await;
     for n in 0..6 {
@@ -25,15 +20,11 @@ async fn a_merchant_with_slow_receivers_leaves_slots_to_others(database: Databas
     }
     let small = Merchant::create(&authority, "small").await;
     small.endpoint(&quick.url("/small"), &["*"]).await;
-    for _ in 0..3 {
-        big.checkout().await;
-    }
+    big.checkouts(3).await;
     // A quarter of the 16 slow places, and one request that finds out of each endpoint what it is.
     let (share, trials) = (4, 6);
     slow.until("its share is in use", |arrivals| arrivals.all.len() >= share).await;
-    for _ in 0..5 {
-        small.checkout().await;
-    }
+    small.checkouts(5).await;
     quick.until("the other merchant's events", |arrivals| arrivals.accepted("/small") == 5).await;
     assert!(slow.arrivals().all.len() <= share + trials, "not all 18");
     gate.open();
@@ -46,9 +37,9 @@ async fn a_merchant_with_slow_receivers_leaves_slots_to_others(database: Databas
 
 /// Thirty events at once to an endpoint that may have two requests: each of them arrives once.
 async fn what_waits_behind_the_cap_goes_on_as_places_become_free(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "2")]).await;
+    let (authority, merchant) =
+        Merchant::on_with(database, &[("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "2")], "queue").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "queue").await;
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     join_all((0..30).map(|_| merchant.checkout())).await;
     let arrivals = receiver.until("all of them", |arrivals| arrivals.accepted("/hook") == 30).await;
@@ -65,9 +56,7 @@ async fn two_instances_keep_the_cap_of_an_endpoint_together() {
         ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"),
     ];
     let (first, second) = (Authority::start(&variables).await, Authority::start(&variables).await);
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let slow = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
+    let (slow, gate) = Receiver::gated(200).await;
     let quick = Receiver::accepting().await;
     let here = Merchant::create(&first, "slow").await;
     here.endpoint(&slow.url("/slow"), &["*"]).await;

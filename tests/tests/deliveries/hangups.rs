@@ -11,8 +11,7 @@ use futures_util::{StreamExt as _, stream};
 use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use tests::http::Api;
-use tests::merchant::{Merchant, checkout_body, text};
+use tests::{Api, Merchant, checkout_body, sequences, text};
 
 const SEED: u64 = 7;
 const WRITES: usize = 300;
@@ -23,8 +22,10 @@ async fn impatient(merchant: &Merchant, api: &Api, write: usize) -> (String, usi
     let mut dice = StdRng::seed_from_u64(SEED + write as u64);
     let path = merchant.platform_path("checkouts");
     for hangups in 0.. {
-        let call = api.call(Method::POST, &path).json(&checkout_body());
-        let call = call.header("idempotency-key", &format!("write-{write}"));
+        let call = api
+            .call(Method::POST, &path)
+            .json(&checkout_body())
+            .header("idempotency-key", &format!("write-{write}"));
         let patience = Duration::from_micros(dice.random_range(0..2_000_u64 << hangups));
         if let Ok(reply) = tokio::time::timeout(patience, call.send()).await {
             return (text(&reply.expect(201), "id"), hangups);
@@ -53,8 +54,7 @@ async fn a_client_that_hangs_up_takes_nothing_with_it() {
     let hurried: BTreeSet<_> = hurried.into_iter().map(|(id, _)| id).collect();
     for (merchant, answered, count) in [(merchant, hurried, WRITES), (patient, steady, WRITES / 4)] {
         let events = merchant.events().await;
-        let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-        assert_eq!(sequences, (1..=count as u64).collect::<Vec<_>>());
+        assert_eq!(sequences(&events), (1..=count as u64).collect::<Vec<_>>());
         let made: BTreeSet<_> = events.iter().map(|event| text(&event["data"]["object"], "id")).collect();
         assert_eq!(made, answered);
     }

@@ -7,12 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use authority_domain::Timestamp;
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant, ServiceUrls as _};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
-use tests::service::InProcess;
+use tests::{
+    Answer, Database, Endpoint, Gate, InProcess, Merchant, Receiver, ServiceUrls as _, eventually,
+    on_both_databases, retries,
+};
 
 on_both_databases!(
     an_overloaded_receiver_is_probed_one_at_a_time,
@@ -55,7 +53,7 @@ async fn others_are_served(merchant: &Merchant, receiver: &Receiver) {
 }
 
 async fn an_overloaded_receiver_is_probed_one_at_a_time(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0,0,0,0")]).await;
+    let service = InProcess::start(database, &[retries("0,0,0,0,0,0")]).await;
     let (status, gate) = (Arc::new(AtomicU16::new(503)), Gate::closed());
     let (says, held) = (Arc::clone(&status), gate.clone());
     let receiver = Receiver::start(move |arrival| match arrival.path.as_str() {
@@ -70,9 +68,7 @@ async fn an_overloaded_receiver_is_probed_one_at_a_time(database: Database) {
     fares(&merchant, &endpoint, "the first failure", |now| failures(now) == 1).await;
     // From here on there are others to compare with, and more that waits.
     merchant.endpoint(&receiver.url("/other"), &["*"]).await;
-    for _ in 0..4 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(4).await;
     let at = |receiver: &Receiver| receiver.arrivals().at("/hook").count();
     // Held for 1 s, 2 s, 4 s: one probe each.
     for (probes, held_ms) in [(2, 1_000), (3, 2_000), (4, 4_000)] {
@@ -100,13 +96,12 @@ async fn an_overloaded_receiver_is_probed_one_at_a_time(database: Database) {
 }
 
 async fn retry_after_is_honoured_to_the_second(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,0,0")], "acme").await;
     let receiver = Receiver::start(|arrival| match (arrival.path.as_str(), arrival.number) {
         ("/hook", 1) => Answer::status(503).with("retry-after", "3600"),
         _ => Answer::status(200),
     })
     .await;
-    let merchant = Merchant::create(&service, "acme").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     assert_eq!(hold(&merchant.endpoint_now(&endpoint).await).1, Value::Null);
     merchant.checkout().await;
@@ -131,7 +126,7 @@ async fn retry_after_is_honoured_to_the_second(database: Database) {
 /// Whoever asks for an attempt while the receiver has an hour to rest gets it at once, and what it finds out counts:
 /// the clock stands still (contract 18.4-6).
 async fn what_somebody_asks_for_is_the_probe_now(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
+    let service = InProcess::start(database, &[retries("0,0,0")]).await;
     let asked_to_wait = Mutex::<BTreeSet<String>>::default();
     let receiver = Receiver::start(move |arrival| {
         let first = asked_to_wait.lock().unwrap().insert(arrival.path.clone());
@@ -167,7 +162,7 @@ async fn what_somebody_asks_for_is_the_probe_now(database: Database) {
 }
 
 async fn a_receiver_gets_what_it_wishes(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,0,0")], "acme").await;
     let receiver = Receiver::start(|arrival| match (arrival.path.as_str(), arrival.nth) {
         ("/abort", _) => Answer::status(500).with("service-delivery", "abort"),
         ("/disable", _) => Answer::status(404).with("service-delivery", "disable"),
@@ -175,7 +170,6 @@ async fn a_receiver_gets_what_it_wishes(database: Database) {
         _ => Answer::status(200),
     })
     .await;
-    let merchant = Merchant::create(&service, "acme").await;
     let mut endpoints = Vec::new();
     for path in ["/abort", "/disable", "/success"] {
         endpoints.push(merchant.endpoint(&receiver.url(path), &["checkout.created"]).await);
@@ -191,13 +185,10 @@ async fn a_receiver_gets_what_it_wishes(database: Database) {
         assert_eq!(receiver.arrivals().at(path).count(), 1, "{path}");
         let now = merchant.endpoint_now(endpoint).await;
         assert_eq!((&now["status"], &now["disabled_reason"]), (&json!(status), &reason), "{path}");
-        let deliveries = format!("/webhook-endpoints/{}/deliveries", endpoint.id);
+        let deliveries = endpoint.path("/deliveries");
         let delivery = &merchant.api.get(&deliveries).await.expect(200)["data"][0];
         assert_eq!((&delivery["status"], &delivery["failure_reason"]), (&json!(ended), &failure), "{path}");
     }
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let disabled =
-        health["alerts"].as_array().unwrap().iter().find(|alert| alert["code"] == "endpoint_disabled");
-    assert_eq!(disabled.unwrap()["severity"], "warning");
+    assert_eq!(merchant.alerts("endpoint_disabled").await[0]["severity"], "warning");
     service.stop().await;
 }

@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use authority_domain::Timestamp;
-use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
 use tests::damage::execute;
-use tests::eventually::eventually;
-use tests::http::Reply;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Arrival, Gate, Receiver};
+use tests::{
+    Answer, Arrival, Authority, Database, Endpoint, Gate, Merchant, Receiver, Reply, eventually, has, ms,
+    on_both_databases, retries, text,
+};
 
 /// What every delivery has, sorted.
 const OF_SERVICE: [&str; 11] = [
@@ -41,8 +37,8 @@ fn others(arrival: &Arrival) -> BTreeMap<&str, &str> {
 }
 
 async fn patch(merchant: &Merchant, endpoint: &Endpoint, body: Value) -> Reply {
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    merchant.api.call(Method::PATCH, &path).json(&body).send().await
+    let path = endpoint.path("");
+    merchant.api.patch(&path, &body).await
 }
 
 /// Sends the newest delivery of an endpoint again at once.
@@ -52,7 +48,7 @@ async fn hasten(merchant: &Merchant, endpoint: &Endpoint) {
 }
 
 async fn headers_go_with_every_delivery_and_a_change_helps_what_waits(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600,3600,3600")]).await;
+    let authority = Authority::on(database, &[retries("0,3600,3600,3600")]).await;
     let receiver = Receiver::start(|arrival| {
         let is_let_in = arrival.path == "/plain" || arrival.header("authorization") == "Bearer two";
         Answer::status(if is_let_in { 200 } else { 401 })
@@ -92,7 +88,7 @@ async fn headers_go_with_every_delivery_and_a_change_helps_what_waits(database: 
     ] {
         patch(&merchant, &endpoint, body).await.expect(200);
         let seen = receiver.arrivals().at("/hook").count();
-        let path = format!("/webhook-endpoints/{}/test", endpoint.id);
+        let path = endpoint.path("/test");
         merchant.api.post(&path, &json!({})).await.expect(202);
         let arrivals = receiver.until("the test", |arrivals| arrivals.at("/hook").count() > seen).await;
         assert_eq!(others(arrivals.at("/hook").last().unwrap()), expected);
@@ -101,9 +97,8 @@ async fn headers_go_with_every_delivery_and_a_change_helps_what_waits(database: 
 
 /// Every name that the service sends, in either profile, is refused as a header of an endpoint.
 async fn nobody_takes_the_place_of_a_header_of_the_service(database: Database) {
-    let authority = Authority::on(database, &[]).await;
+    let (_authority, merchant) = Merchant::on(database, "impostor").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "impostor").await;
     let body = json!({ "url": receiver.url("/hook"), "signature_profile": "standard-webhooks" });
     let endpoint = merchant.endpoint_with(body).await;
     merchant.checkout().await;
@@ -120,9 +115,9 @@ async fn nobody_takes_the_place_of_a_header_of_the_service(database: Database) {
 /// The ciphertext of a signing secret, of another endpoint's headers, or of nothing at all: none is opened as the
 /// endpoint's headers, and nothing is sent.
 async fn what_was_sealed_for_something_else_is_not_sent(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600,3600,3600,3600")]).await;
+    let (authority, merchant) =
+        Merchant::on_with(database, &[retries("0,3600,3600,3600,3600")], "altered").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "altered").await;
     let made = |path: &str| json!({ "url": receiver.url(path), "headers": { "x-key": "k" } });
     let endpoint = merchant.endpoint_with(made("/hook")).await;
     let other = merchant.endpoint_with(made("/other")).await;
@@ -142,10 +137,7 @@ async fn what_was_sealed_for_something_else_is_not_sent(database: Database) {
         let attempted = n as i64 + 1;
         receiver.until("the other", |arrivals| arrivals.accepted("/other") == 1).await;
         let delivery = newest_attempted(&merchant, &endpoint, attempted).await;
-        assert_eq!(
-            (&delivery["last_outcome"], &delivery["status"]),
-            (&json!("protocol_error"), &json!("pending"))
-        );
+        has(&delivery, json!({ "last_outcome": "protocol_error", "status": "pending" }));
     }
     assert_eq!(receiver.arrivals().at("/hook").count(), 0);
     // Writing them anew mends it.
@@ -156,7 +148,7 @@ async fn what_was_sealed_for_something_else_is_not_sent(database: Database) {
 }
 
 async fn an_endpoint_has_a_deadline_of_its_own(database: Database) {
-    let variables = [("AUTHORITY_RETRY_SCHEDULE", "0,0"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
+    let variables = [retries("0,0"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
     let authority = Authority::on(database, &variables).await;
     let never = Gate::closed();
     let receiver = Receiver::start(move |arrival| match arrival.nth {
@@ -181,10 +173,9 @@ async fn an_endpoint_has_a_deadline_of_its_own(database: Database) {
 
 /// A time longer than the deployment's is granted too, and taken away again.
 async fn an_endpoint_may_take_longer_than_the_deployment_has_it(database: Database) {
-    let variables = [("AUTHORITY_RETRY_SCHEDULE", "0,3600"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "100")];
-    let authority = Authority::on(database, &variables).await;
+    let variables = [retries("0,3600"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "100")];
+    let (authority, merchant) = Merchant::on_with(database, &variables, "patient").await;
     let receiver = Receiver::start(|_| Answer::status(200).after(Duration::from_millis(600))).await;
-    let merchant = Merchant::create(&authority, "patient").await;
     let body =
         json!({ "url": receiver.url("/hook"), "timeout_ms": 30_000, "enabled_events": ["checkout.*"] });
     let endpoint = merchant.endpoint_with(body).await;
@@ -209,16 +200,11 @@ async fn newest_attempted(merchant: &Merchant, endpoint: &Endpoint, attempts: i6
     .await
 }
 
-fn ms(record: &Value, member: &str) -> i64 {
-    Timestamp::parse(record[member].as_str().unwrap()).unwrap().as_ms()
-}
-
 /// The wait after each of three attempts in whole steps of the schedule; the second endpoint's schedule is changed
 /// before the third.
 async fn each_endpoint_is_tried_again_by_its_own_schedule(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,7200,60")]).await;
+    let (_authority, merchant) = Merchant::on_with(database, &[retries("0,7200,60")], "schedules").await;
     let receiver = Receiver::start(|_| Answer::status(500)).await;
-    let merchant = Merchant::create(&authority, "schedules").await;
     let mut endpoints = Vec::new();
     for schedule in ["standard", "long", "short"] {
         let body = json!({ "url": receiver.url(&format!("/{schedule}")), "retry_schedule": schedule,

@@ -1,14 +1,12 @@
 //! A receiver that is gone while it is asked for something else (contract 7.3, 7.5). What each answer means is A12.
 
 use serde_json::json;
-use tests::authority::Authority;
-use tests::merchant::Merchant;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Answer, Authority, Gate, Merchant, Receiver, retries};
 
 /// 410 ends everything for the endpoint: what is in flight and fails, and what comes later. What waits is in A12.
 #[tokio::test]
 async fn gone_is_final() {
-    let mut authority = Authority::start(&[("AUTHORITY_RETRY_SCHEDULE", "0,1,86400")]).await;
+    let mut authority = Authority::start(&[retries("0,1,86400")]).await;
     let gate = Gate::closed();
     let held = gate.clone();
     // The first event is gone after a while, the second is in flight until the end.
@@ -27,7 +25,7 @@ async fn gone_is_final() {
         receiver.until("one more", |arrivals| arrivals.all.len() >= number).await;
     }
     receiver.until("the retry", |arrivals| arrivals.all.len() == 3).await;
-    let disabled = tests::eventually::eventually("disabled", async || {
+    let disabled = tests::eventually("disabled", async || {
         let now = merchant.endpoint_now(&endpoint).await;
         (now["status"] == "disabled").then_some(now)
     })
@@ -39,7 +37,7 @@ async fn gone_is_final() {
 
     merchant.endpoint(&receiver.url("/other"), &["*"]).await;
     merchant.checkout().await;
-    let path = format!("/webhook-endpoints/{}/test", endpoint.id);
+    let path = endpoint.path("/test");
     merchant.api.post(&path, &json!({})).await.refused(409, "endpoint_disabled");
     authority.nothing_pending().await;
     authority.terminate().await;

@@ -1,15 +1,13 @@
 //! Events past their retention are gone, and everybody can tell (contract 8.6, 15.13), by a clock in the test's hands.
 
-use authority::cli::{self, Exit, Process};
-use authority::clock::Clock;
+use std::sync::Arc;
+
+use authority::cli::Exit;
 use serde_json::{Value, json};
-use tests::authority::{Database, KEK};
-use tests::clock::HandClock;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
-use tests::service::InProcess;
+use tests::{
+    Answer, Database, Gate, HandClock, InProcess, Merchant, Receiver, eventually, on_both_databases, retries,
+    rows, text,
+};
 
 on_both_databases!(what_is_past_its_retention_goes_and_the_rest_stays);
 
@@ -17,36 +15,16 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// An attempt that is not answered ends soon; the next one is a month later.
 const SLOW: [(&str, &str); 2] =
-    [("AUTHORITY_RETRY_SCHEDULE", "0,2592000,2592000,2592000"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "500")];
+    [retries("0,2592000,2592000,2592000"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "500")];
 
 /// Sees that the doctor finds nothing wrong.
 async fn is_sound(service: &InProcess) {
-    let (url, clock) = (service.database_url().to_owned(), service.clock.clone());
-    let examine = move || {
-        let (mut said, mut log) = (Vec::new(), Vec::new());
-        let variable = |name: &str| match name {
-            "AUTHORITY_DATABASE_URL" => Some(url.clone().into()),
-            "AUTHORITY_SECRET_KEK" => Some(KEK.into()),
-            _ => None,
-        };
-        let mut process = Process {
-            environment: &variable,
-            variables: &[],
-            stdin: &mut std::io::empty(),
-            stdout: &mut said,
-            stderr: &mut log,
-            colour: false,
-            clock: &*clock as &dyn Clock,
-        };
-        let exit = cli::main(["authority", "doctor", "--json"].map(Into::into), &mut process);
-        (exit, serde_json::from_slice::<Value>(&said).unwrap())
-    };
-    let (exit, said) = tokio::task::spawn_blocking(examine).await.unwrap();
+    let (exit, said) = service.doctor(Arc::clone(&service.clock)).await;
     assert_eq!((exit, &said["findings"]), (Exit::Done, &json!([])), "{said}");
 }
 
 async fn oldest(merchant: &Merchant) -> Value {
-    merchant.api.get("/integration-health").await.expect(200)["outbox"]["oldest_retained_sequence"].clone()
+    merchant.health().await["outbox"]["oldest_retained_sequence"].clone()
 }
 
 async fn what_is_past_its_retention_goes_and_the_rest_stays(database: Database) {
@@ -73,8 +51,7 @@ async fn what_is_past_its_retention_goes_and_the_rest_stays(database: Database) 
         text(&page, "next_cursor")
     });
     let saw_all = eventually("the first endpoint has everything", async || {
-        let list =
-            merchant.api.get(&format!("/webhook-endpoints/{}/deliveries?status=succeeded", got.id)).await;
+        let list = merchant.api.get(&got.path("/deliveries?status=succeeded")).await;
         let list = list.expect(200)["data"].clone();
         (list.as_array().unwrap().len() == events.len()).then_some(list)
     })
@@ -100,19 +77,19 @@ async fn what_is_past_its_retention_goes_and_the_rest_stays(database: Database) 
     assert_eq!(all, (7..=18).collect::<Vec<_>>(), "from the oldest that is kept");
     merchant.api.get(&format!("/events/{}", text(&events[0], "id"))).await.refused(404, "not_found");
     merchant.api.get(&format!("/events/{}", text(&events[6], "id"))).await.expect(200);
-    let list = merchant.api.get(&format!("/webhook-endpoints/{}/deliveries", got.id)).await.expect(200);
-    assert_eq!(list["data"].as_array().unwrap().len(), 12, "deliveries go with their events");
+    let list = merchant.api.get(&got.path("/deliveries")).await.expect(200);
+    assert_eq!(rows(&list).len(), 12, "deliveries go with their events");
     for order in [&first, &second] {
         assert_eq!(merchant.order(order).await["status"], "confirmed", "records stay");
     }
-    let missing = merchant.api.get(&format!("/webhook-endpoints/{}/undelivered", waits.id)).await.expect(200);
-    assert_eq!(missing["data"].as_array().unwrap().len(), 2);
+    let missing = merchant.api.get(&waits.path("/undelivered")).await.expect(200);
+    assert_eq!(rows(&missing).len(), 2);
 
     // What was pending ends; then the rest is past it as well, and the stream goes on.
     // An attempt that waits at the gate succeeds by itself: then its retry is refused, which is as good.
     gate.open();
-    let list = merchant.api.get(&format!("/webhook-endpoints/{}/deliveries", waits.id)).await.expect(200);
-    for delivery in list["data"].as_array().unwrap() {
+    let list = merchant.api.get(&waits.path("/deliveries")).await.expect(200);
+    for delivery in rows(&list) {
         let retry = format!("/deliveries/{}/retry", text(delivery, "id"));
         merchant.api.post(&retry, &json!({})).await;
     }

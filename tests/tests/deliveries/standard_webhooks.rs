@@ -5,11 +5,10 @@
 use http::HeaderMap;
 use serde_json::json;
 use standardwebhooks::{Webhook, WebhookError};
-use tests::authority::{Authority, Database};
-use tests::http::Reply;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Arrival, Receiver};
+use tests::{
+    Answer, Arrival, Authority, Database, Endpoint, Merchant, Receiver, Reply, on_both_databases, retries,
+    text,
+};
 use verify_core::standard_webhooks::{EVENT_ID, SIGNATURE, TIMESTAMP};
 
 const NAMES: [&str; 3] = [EVENT_ID, TIMESTAMP, SIGNATURE];
@@ -55,17 +54,17 @@ fn refuses_what_is_altered(arrival: &Arrival, secret: &str) {
 }
 
 async fn rotate(merchant: &Merchant, endpoint: &Endpoint) -> String {
-    let path = format!("/webhook-endpoints/{}/rotate-secret", endpoint.id);
+    let path = endpoint.path("/rotate-secret");
     text(&merchant.api.post(&path, &json!({})).await.expect(200), "secret")
 }
 
 async fn test(merchant: &Merchant, endpoint: &Endpoint) -> Reply {
-    merchant.api.post(&format!("/webhook-endpoints/{}/test", endpoint.id), &json!({})).await
+    merchant.api.post(&endpoint.path("/test"), &json!({})).await
 }
 
 /// First attempts, retries, replays and tests, during a rotation and after it.
 async fn the_public_library_verifies_every_delivery(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
+    let authority = Authority::on(database, &[retries("0,0,0")]).await;
     let receiver = Receiver::start(|arrival| {
         let fails = arrival.path == "/hook" && arrival.nth == 1;
         Answer::status(if fails { 500 } else { 200 })
@@ -108,11 +107,7 @@ async fn the_public_library_verifies_every_delivery(database: Database) {
         arrival.verify(&plain.secret).unwrap();
     }
 
-    merchant
-        .api
-        .post(&format!("/webhook-endpoints/{}/retire-secret", endpoint.id), &json!({}))
-        .await
-        .expect(200);
+    merchant.api.post(&endpoint.path("/retire-secret"), &json!({})).await.expect(200);
     test(&merchant, &endpoint).await.expect(202);
     let arrivals = receiver.until("the last test", |arrivals| arrivals.at("/hook").count() == 7).await;
     for arrival in arrivals.at("/hook").skip(5) {

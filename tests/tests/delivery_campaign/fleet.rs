@@ -9,8 +9,8 @@ use std::sync::Arc;
 use postgres_cluster::{Cluster, Durability, Stop};
 use rand::RngExt as _;
 use rand::rngs::StdRng;
-use tests::authority::{Authority, Database};
 use tests::database_proxy::DatabaseProxy;
+use tests::{Authority, Database};
 
 use crate::pace::after_ms;
 use crate::plan::{Plan, REJECTED_ATTEMPTS, SCHEDULE, TIMEOUT_MS};

@@ -2,7 +2,7 @@
 //! or altered at a time.
 
 use postgres_cluster::Durability;
-use tests::authority::Database;
+use tests::Database;
 use tests::damage::damage;
 
 use crate::facts::Look;

@@ -38,9 +38,7 @@ use std::time::Duration;
 use postgres_cluster::Durability;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use tests::authority::Database;
-use tests::clock::now_ms;
-use tests::on_both_databases;
+use tests::{Database, now_ms, on_both_databases};
 
 use facts::Look;
 use figures::{Deeds, Figures};

@@ -9,10 +9,7 @@ use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
-use tests::clock::now_ms;
-use tests::eventually::within;
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, text};
+use tests::{Api, Merchant, Reply, now_ms, text, within};
 use tokio::time::MissedTickBehavior;
 
 use crate::fleet::Fleet;

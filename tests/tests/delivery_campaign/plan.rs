@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use tests::authority::Database;
-use tests::clock::now_ms;
+use tests::{Database, now_ms};
 
 /// Waits before the attempts of one delivery, in seconds: `AUTHORITY_RETRY_SCHEDULE`.
 pub(crate) const SCHEDULE: &str = "0,1,1,1,1,1,1,1,1,1,1,1";

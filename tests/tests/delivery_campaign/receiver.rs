@@ -24,7 +24,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use tests::clock::now_ms;
+use tests::now_ms;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 

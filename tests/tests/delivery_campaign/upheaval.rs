@@ -11,7 +11,7 @@ use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
-use tests::merchant::text;
+use tests::text;
 
 use crate::history::{History, Standing, State};
 use crate::merchants::{Acknowledged, Answered, Balanced, Ledger, Promise, Root};

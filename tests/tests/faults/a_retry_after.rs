@@ -1,24 +1,16 @@
-//! Fault A: `429 Retry-After: 120`. The peer tried again after 9 s, and again after a 410.
+//! Fault A: `429 Retry-After: 120`. The peer tried again after 9 s, and again after a 410 (here A12).
 
-use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
-use tests::service::InProcess;
+use tests::{Answer, Database, Merchant, Receiver, ms, on_both_databases, retries, text};
 
-use crate::ms;
-
-on_both_databases!(a_429_with_retry_after_120_is_tried_again_after_exactly_120_s, a_410_is_the_end);
+on_both_databases!(a_429_with_retry_after_120_is_tried_again_after_exactly_120_s);
 
 async fn a_429_with_retry_after_120_is_tried_again_after_exactly_120_s(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,5,5")]).await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,5,5")], "busy").await;
     let receiver = Receiver::start(|arrival| match (&*arrival.path, arrival.number) {
         ("/busy", 1) => Answer::status(429).with("retry-after", "120"),
         _ => Answer::status(200),
     })
     .await;
-    let merchant = Merchant::create(&service, "busy").await;
     let busy = merchant.endpoint(&receiver.url("/busy"), &["*"]).await;
     let start = service.clock.shown();
     merchant.checkout().await;
@@ -40,26 +32,5 @@ async fn a_429_with_retry_after_120_is_tried_again_after_exactly_120_s(database:
         }
     }
     assert_eq!(begun, [0, 120_000, 120_000]);
-    service.stop().await;
-}
-
-async fn a_410_is_the_end(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,5,5")]).await;
-    let receiver = Receiver::start(|_| Answer::status(410).with("retry-after", "1")).await;
-    let merchant = Merchant::create(&service, "gone").await;
-    let gone = merchant.endpoint(&receiver.url("/gone"), &["*"]).await;
-    merchant.checkout().await;
-    service.play_out().await;
-    assert_eq!(receiver.arrivals().all.len(), 1);
-    assert_eq!(merchant.fates(&gone).await, ["failed gone 1"]);
-    let now = merchant.endpoint_now(&gone).await;
-    assert_eq!((&now["status"], &now["disabled_reason"]), (&json!("disabled"), &json!("gone")));
-    merchant.checkout().await;
-    assert_eq!(merchant.deliveries(&gone).await.len(), 1);
-    // It is told as well, to whoever looks.
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let codes: Vec<&Value> =
-        health["alerts"].as_array().unwrap().iter().map(|alert| &alert["code"]).collect();
-    assert!(codes.contains(&&json!("endpoint_disabled")), "{codes:?}");
     service.stop().await;
 }

@@ -5,13 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
 use tests::damage::{count, execute};
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
-use tests::service::InProcess;
+use tests::{
+    Answer, Authority, Database, Gate, Merchant, Receiver, eventually, on_both_databases, retries, text,
+};
 
 on_both_databases!(
     the_bytes_that_are_stored_are_those_that_are_sent_always,
@@ -21,9 +18,8 @@ on_both_databases!(
 
 /// Numbers, order, escapes and characters that a parser in between would have changed.
 async fn the_bytes_that_are_stored_are_those_that_are_sent_always(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,60")]).await;
+    let (service, merchant) = Merchant::inside(database, &[retries("0,60")], "exact").await;
     let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 500 } else { 200 })).await;
-    let merchant = Merchant::create(&service, "exact").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     let body = json!({
         "currency": "USD",
@@ -58,9 +54,7 @@ async fn two_instances_never_send_the_same_at_the_same_time() {
         [("AUTHORITY_DATABASE_URL", database.as_str()), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
     let first = Authority::start(&variables).await;
     let second = Authority::start(&variables).await;
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let receiver = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
+    let (receiver, gate) = Receiver::gated(200).await;
     let merchant = Merchant::create(&first, "two").await;
     for n in 0..5 {
         merchant.endpoint(&receiver.url(&format!("/{n}")), &["checkout.created"]).await;
@@ -71,7 +65,7 @@ async fn two_instances_never_send_the_same_at_the_same_time() {
     }
     // Every endpoint has as many in flight as it may, over both instances, each of them once.
     let arrivals = receiver.until("everything in flight", |arrivals| arrivals.all.len() == EVENTS).await;
-    let deliveries = |arrivals: &tests::receiver::Arrivals| {
+    let deliveries = |arrivals: &tests::Arrivals| {
         let mut ids: Vec<String> =
             arrivals.all.iter().map(|arrival| arrival.header("service-delivery-id").to_owned()).collect();
         ids.sort_unstable();
@@ -91,7 +85,7 @@ async fn two_instances_never_send_the_same_at_the_same_time() {
 /// The database refuses outcomes for a while. The peer acknowledged the message to its queue before it wrote the
 /// attempt, and the retry was gone.
 async fn an_outcome_that_cannot_be_written_is_written_later(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
+    let authority = Authority::on(database, &[retries("0,0,0")]).await;
     let refused = Arc::<AtomicUsize>::default();
     let so_far = Arc::clone(&refused);
     let gate = Gate::closed();
@@ -107,9 +101,7 @@ async fn an_outcome_that_cannot_be_written_is_written_later(database: Database) 
     .await;
     let merchant = Merchant::create(&authority, "unwritten").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..3 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(3).await;
     receiver.until("three in flight", |arrivals| arrivals.all.len() == 3).await;
     let url = authority.database_url();
     execute(url, refuse_attempts(database)).await;
@@ -131,7 +123,7 @@ async fn an_outcome_that_cannot_be_written_is_written_later(database: Database) 
 /// A request that outlives its lease: somebody else takes the delivery, and what the first comes back with counts for
 /// nothing. No delivery has two holders whose outcomes count.
 async fn an_outcome_that_comes_too_late_counts_for_nothing(database: Database) {
-    let variables = [("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"), ("AUTHORITY_RETRY_SCHEDULE", "0,3600")];
+    let variables = [("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"), retries("0,3600")];
     let authority = Authority::on(database, &variables).await;
     let gate = Gate::closed();
     let held = gate.clone();

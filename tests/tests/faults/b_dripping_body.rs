@@ -2,10 +2,7 @@
 //! lost the slot.
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Database, Merchant, Receiver, on_both_databases, retries, text};
 
 on_both_databases!(a_body_that_drips_for_ever_is_one_success_and_gives_its_slot_back);
 
@@ -14,7 +11,7 @@ async fn a_body_that_drips_for_ever_is_one_success_and_gives_its_slot_back(datab
     let variables = [
         ("AUTHORITY_DELIVERY_CONCURRENCY", "1"),
         ("AUTHORITY_DELIVERY_TIMEOUT_MS", "10000"),
-        ("AUTHORITY_RETRY_SCHEDULE", "0,0,0,0"),
+        retries("0,0,0,0"),
     ];
     let mut authority = Authority::on(database, &variables).await;
     let receiver = Receiver::start(|arrival| {

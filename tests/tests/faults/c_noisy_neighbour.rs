@@ -9,11 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Answer, Authority, Database, Gate, Merchant, Receiver, eventually, on_both_databases};
 
 on_both_databases!(others_are_delivered_while_a_slow_receiver_holds_its_cap_and_no_more);
 
@@ -55,8 +51,8 @@ async fn others_are_delivered_while_a_slow_receiver_holds_its_cap_and_no_more(da
     let waiting = authority.operator().get("/outbox").await.expect(200);
     assert!(waiting["pending"].as_u64().unwrap() >= 1_500, "{waiting}");
     let slow_now = json!({ "url": receiver.url("/slow") });
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    noisy.api.call(http::Method::PATCH, &path).json(&slow_now).send().await.expect(200);
+    let path = endpoint.path("");
+    noisy.api.patch(&path, &slow_now).await.expect(200);
     receiver.until("as many as it may hold", |arrivals| arrivals.at("/slow").count() == CAP).await;
 
     quiet.endpoint(&receiver.url("/quiet"), &["checkout.created"]).await;

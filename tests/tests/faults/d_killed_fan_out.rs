@@ -1,12 +1,8 @@
 //! Fault D: kill -9 during the fan-out of one event to four endpoints, three of which had answered 200. The peer sent
 //! all four again.
 
-use tests::authority::{Authority, Database};
 use tests::damage::count;
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Answer, Authority, Database, Endpoint, Gate, Merchant, Receiver, eventually, on_both_databases};
 
 on_both_databases!(
     an_outcome_that_is_written_is_never_sent_again,
@@ -33,8 +29,8 @@ impl FanOut {
             if arrival.path == "/held" && arrival.nth == 1 { answer.held_by(&held) } else { answer }
         })
         .await;
-        let authority = Authority::on(database, &[("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")]).await;
-        let merchant = Merchant::create(&authority, "fan-out").await;
+        let (authority, merchant) =
+            Merchant::on_with(database, &[("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")], "fan-out").await;
         let mut endpoints = Vec::new();
         for path in PATHS {
             endpoints.push(merchant.endpoint(&receiver.url(path), &["checkout.created"]).await);

@@ -7,12 +7,8 @@ use std::time::Duration;
 use http::Method;
 use postgres_cluster::{Cluster, Durability, Stop};
 use serde_json::Value;
-use tests::authority::Authority;
 use tests::damage::Locked;
-use tests::eventually::eventually;
-use tests::http::Reply;
-use tests::merchant::{Endpoint, Merchant, checkout_body, text};
-use tests::receiver::Receiver;
+use tests::{Authority, Endpoint, Merchant, Receiver, Reply, checkout_body, eventually, text};
 
 /// How long a refusal may take. The peer's client was still waiting after 20 s.
 const AT_ONCE: Duration = Duration::from_secs(15);
@@ -32,8 +28,13 @@ impl Shop {
     }
 
     async fn create(&self, key: &str) -> Reply {
-        let call = self.merchant.operator.call(Method::POST, &self.merchant.platform_path("checkouts"));
-        let asked = call.header("idempotency-key", key).json(&checkout_body()).send();
+        let asked = self
+            .merchant
+            .operator
+            .call(Method::POST, &self.merchant.platform_path("checkouts"))
+            .header("idempotency-key", key)
+            .json(&checkout_body())
+            .send();
         tokio::time::timeout(AT_ONCE, asked).await.expect("an answer within bounds")
     }
 

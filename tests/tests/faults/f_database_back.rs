@@ -4,12 +4,8 @@
 use std::sync::Arc;
 
 use postgres_cluster::{Cluster, Durability, Stop};
-use tests::authority::{Authority, Database};
 use tests::damage::{Locked, execute};
-use tests::eventually::eventually;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Answer, Authority, Database, Gate, Merchant, Receiver, eventually, on_both_databases};
 
 on_both_databases!(a_schema_that_nobody_knows_is_not_ready_and_deliveries_go_on_when_it_is_right_again);
 
@@ -40,9 +36,10 @@ async fn in_flight(authority: &Authority) -> (Receiver, Merchant, Gate) {
 /// Everything that was committed has arrived, once, and new things are taken and delivered.
 async fn goes_on(authority: &Authority, receiver: &Receiver, merchant: &Merchant) {
     eventually("a new checkout", async || {
-        let call = merchant.operator.call(http::Method::POST, &merchant.platform_path("checkouts"));
-        let reply =
-            call.header("idempotency-key", "new").json(&tests::merchant::checkout_body()).send().await;
+        let reply = merchant
+            .operator
+            .post_as("new", &merchant.platform_path("checkouts"), &tests::checkout_body())
+            .await;
         (reply.status == 201).then_some(())
     })
     .await;
@@ -88,8 +85,11 @@ async fn a_file_that_is_free_again_is_worked_with_at_once() {
     let ready = authority.probe("/readyz").await;
     ready.refused(503, "service_unavailable");
     assert!(ready.text().contains("The database takes no writes."), "{}", ready.text());
-    let call = merchant.operator.call(http::Method::POST, &merchant.platform_path("checkouts"));
-    call.json(&tests::merchant::checkout_body()).send().await.refused(503, "service_unavailable");
+    merchant
+        .operator
+        .post(&merchant.platform_path("checkouts"), &tests::checkout_body())
+        .await
+        .refused(503, "service_unavailable");
     lock.release().await;
     becomes(&authority, 200).await;
     goes_on(&authority, &receiver, &merchant).await;
@@ -121,8 +121,7 @@ async fn a_schema_that_nobody_knows_is_not_ready_and_deliveries_go_on_when_it_is
     .await;
     becomes(&authority, 503).await;
     assert_eq!(authority.probe("/healthz").await.status, 200);
-    let call = merchant.operator.call(http::Method::POST, &merchant.platform_path("checkouts"));
-    let reply = call.json(&tests::merchant::checkout_body()).send().await;
+    let reply = merchant.operator.post(&merchant.platform_path("checkouts"), &tests::checkout_body()).await;
     assert!(reply.status >= 500, "{}", reply.text());
     execute(
         url,

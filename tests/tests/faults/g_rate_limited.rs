@@ -3,12 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use tests::authority::Database;
-use tests::clock::HandClock;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
-use tests::service::InProcess;
+use tests::{Answer, Database, HandClock, InProcess, Merchant, Receiver, on_both_databases};
 
 on_both_databases!(twenty_messages_arrive_at_the_receivers_rate_without_hammering);
 
@@ -37,9 +32,7 @@ async fn twenty_messages_arrive_at_the_receivers_rate_without_hammering(database
     .await;
     let merchant = Merchant::create(&service, "limited").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..MESSAGES {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(MESSAGES).await;
     service.play_out().await;
     let log = log.lock().unwrap().clone();
     let let_through: Vec<i64> = log.iter().filter(|(_, through)| *through).map(|(at, _)| *at).collect();

@@ -3,43 +3,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
-use tests::service::InProcess;
+use tests::{
+    Answer, Database, Endpoint, InProcess, Merchant, Receiver, eventually, has, on_both_databases, retries,
+    text, texts,
+};
 
 on_both_databases!(what_a_disabled_endpoint_missed_is_visible_and_recovered_once);
 
 /// Every undelivered event of an endpoint with its reason, page by page.
 async fn undelivered(merchant: &Merchant, endpoint: &Endpoint) -> BTreeMap<String, String> {
-    let first = format!("/webhook-endpoints/{}/undelivered?limit=2", endpoint.id);
-    let (mut found, mut path) = (BTreeMap::new(), first.clone());
-    loop {
-        let page = merchant.api.get(&path).await.expect(200);
-        for row in page["data"].as_array().unwrap() {
-            assert_eq!(row["object"], "undelivered_event");
-            assert_eq!(
-                found.insert(text(row, "event_id"), text(row, "reason")),
-                None,
-                "an event is named once"
-            );
-        }
-        let Some(cursor) = page["next_cursor"].as_str() else { return found };
-        path = format!("{first}&cursor={cursor}");
+    let mut found = BTreeMap::new();
+    for row in merchant.api.list(&endpoint.path("/undelivered?limit=2")).await {
+        assert_eq!(row["object"], "undelivered_event");
+        let before = found.insert(text(&row, "event_id"), text(&row, "reason"));
+        assert_eq!(before, None, "an event is named once");
     }
-}
-
-async fn switch(merchant: &Merchant, endpoint: &Endpoint, status: &str) {
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    merchant.api.call(Method::PATCH, &path).json(&json!({ "status": status })).send().await.expect(200);
+    found
 }
 
 async fn what_a_disabled_endpoint_missed_is_visible_and_recovered_once(database: Database) {
-    let service = InProcess::start(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let service = InProcess::start(database, &[retries("0,3600")]).await;
     // The second event is refused once.
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number == 2 { 500 } else { 200 })).await;
@@ -51,18 +35,15 @@ async fn what_a_disabled_endpoint_missed_is_visible_and_recovered_once(database:
         receiver.until("an attempt", |arrivals| arrivals.all.len() == n).await;
     }
     service.play_until(service.clock.shown() + 1).await;
-    let events =
-        async || -> Vec<String> { merchant.events().await.iter().map(|event| text(event, "id")).collect() };
+    let events = async || -> Vec<String> { texts(&merchant.events().await, "id") };
     let before = events().await;
     assert_eq!(
         undelivered(&merchant, &endpoint).await,
         BTreeMap::from([(before[1].clone(), "pending".into())])
     );
 
-    switch(&merchant, &endpoint, "disabled").await;
-    for _ in 0..5 {
-        merchant.checkout().await;
-    }
+    merchant.change(&endpoint, &json!({ "status": "disabled" })).await;
+    merchant.checkouts(5).await;
     let all = events().await;
     // The one that waited was cancelled; for the others nothing was made.
     let mut missing: BTreeMap<String, String> =
@@ -70,20 +51,17 @@ async fn what_a_disabled_endpoint_missed_is_visible_and_recovered_once(database:
     missing.insert(all[1].clone(), "cancelled".to_owned());
     assert_eq!(undelivered(&merchant, &endpoint).await, missing, "none is dropped silently");
     let waiting = merchant.deliveries(&endpoint).await.remove(0);
-    assert_eq!(
-        (&waiting["status"], &waiting["failure_reason"]),
-        (&json!("cancelled"), &json!("endpoint_disabled"))
-    );
+    has(&waiting, json!({ "status": "cancelled", "failure_reason": "endpoint_disabled" }));
     // Never a 202 that sends nothing.
     let retry = format!("/deliveries/{}/retry", text(&waiting, "id"));
     merchant.api.post(&retry, &json!({})).await.refused(409, "endpoint_disabled");
     let replay = format!("/events/{}/replay", all[1]);
     let named = json!({ "endpoint_ids": [endpoint.id] });
     merchant.api.post(&replay, &named).await.refused(409, "endpoint_disabled");
-    let recover = format!("/webhook-endpoints/{}/recover", endpoint.id);
+    let recover = endpoint.path("/recover");
     merchant.api.post(&recover, &json!({ "since": since })).await.refused(409, "endpoint_disabled");
 
-    switch(&merchant, &endpoint, "enabled").await;
+    merchant.change(&endpoint, &json!({ "status": "enabled" })).await;
     let dry = merchant.api.post(&recover, &json!({ "since": since, "dry_run": true })).await.expect(200);
     assert_eq!(dry["matched"], 6);
     assert_eq!(receiver.arrivals().all.len(), 2);

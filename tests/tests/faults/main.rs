@@ -31,9 +31,3 @@ mod e_database_away;
 mod f_database_back;
 mod g_rate_limited;
 mod k_disabled;
-
-/// A time in a record, Unix milliseconds.
-fn ms(record: &serde_json::Value, member: &str) -> i64 {
-    let text = record[member].as_str().unwrap_or_else(|| panic!("no {member}: {record}"));
-    authority_domain::time::Timestamp::parse(text).unwrap().as_ms()
-}

@@ -4,12 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
-use tests::authority::{Authority, Database};
 use tests::damage::execute;
-use tests::eventually::eventually;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{Database, Merchant, Receiver, eventually, on_both_databases};
 
 on_both_databases!(a_backup_beside_a_working_service_is_one_moment_of_it);
 
@@ -25,9 +21,8 @@ async fn back_up(url: &str, folder: &Path) -> String {
 }
 
 async fn a_backup_beside_a_working_service_is_one_moment_of_it(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
+    let (mut authority, merchant) = Merchant::on(database, "backed-up").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "backed-up").await;
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let folder = tempfile::tempdir().unwrap();
     let (stop, sold) = (AtomicBool::new(false), AtomicUsize::new(0));

@@ -4,12 +4,10 @@
 use std::process::Output;
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database, terminate};
-use tests::eventually::{eventually, within};
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{
+    Answer, Api, Authority, Database, Merchant, Receiver, Reply, eventually, has, on_both_databases, retries,
+    rows, terminate, text, within,
+};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 on_both_databases!(
@@ -31,10 +29,7 @@ async fn done(authority: &Authority, arguments: &[&str]) -> Vec<Value> {
 }
 
 async fn refused(authority: &Authority, arguments: &[&str], code: i32, line: &str) {
-    let output = authority.run(arguments).await;
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), said.as_str()), (Some(code), format!("authority: {line}\n").as_str()));
-    assert!(output.stdout.is_empty(), "{arguments:?}");
+    assert_eq!(authority.refuses(&[], arguments, code).await, format!("authority: {line}\n"));
 }
 
 async fn merchants_and_keys_are_managed_beside_a_service(database: Database) {
@@ -88,8 +83,7 @@ async fn merchants_and_keys_are_managed_beside_a_service(database: Database) {
     // Whoever reads the audit log sees who it was; whoever reads the log sees no key.
     let entries = authority.operator().get("/audit-log?limit=100").await.expect(200);
     let by_command = |entry: &&Value| entry["created_by"] == "cli";
-    let operations: Vec<_> =
-        entries["data"].as_array().unwrap().iter().filter(by_command).map(|e| text(e, "operation")).collect();
+    let operations: Vec<_> = rows(&entries).iter().filter(by_command).map(|e| text(e, "operation")).collect();
     for operation in
         ["merchants.create", "merchants.update", "api_keys.issue", "api_keys.rotate", "api_keys.revoke"]
     {
@@ -114,10 +108,7 @@ async fn limits_are_set(authority: &Authority) {
         (&json!(1), &json!(16))
     );
     let changed = set(&["--endpoints", "20", "--max-in-flight", "200"]).await;
-    assert_eq!(
-        (&changed["limits"]["endpoints"], &changed["limits"]["max_in_flight"]),
-        (&json!(20), &json!(200))
-    );
+    has(&changed["limits"], json!({ "endpoints": 20, "max_in_flight": 200 }));
     let back = set(&["--endpoints", "default"]).await;
     assert_eq!((&back["limits"]["endpoints"], &back["limits"]["max_in_flight"]), (&Value::Null, &json!(200)));
     let wrong = [&limits[..], &["--max-in-flight", "257"]].concat();
@@ -129,8 +120,7 @@ async fn suspended_merchants_only_read(authority: &Authority, api: &Api) {
     let made = api.post("/webhook-endpoints", &endpoint).await.expect(201);
     let path = format!("/webhook-endpoints/{}", text(&made, "id"));
     // Repeated until it is answered as wanted, however often that is: it uses nothing up.
-    let change =
-        async || api.call(http::Method::PATCH, &path).json(&json!({ "description": "A" })).send().await;
+    let change = async || api.patch(&path, &json!({ "description": "A" })).await;
     let suspended = done(authority, &["merchant", "suspend", "--merchant", "acme"]).await;
     assert_eq!(suspended[0]["status"], "suspended");
     api.get("/orders").await.expect(200);
@@ -175,10 +165,9 @@ async fn operator_keys_are_listed_and_revoked(database: Database) {
 }
 
 async fn endpoints_and_deliveries_are_looked_after(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0")], "looked-after").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number == 1 { 500 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "looked-after").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     let list = ["endpoint", "list", "--merchant", "looked-after", "--mode", "test"];
     let listed = done(&authority, &list).await;
@@ -205,23 +194,17 @@ async fn endpoints_and_deliveries_are_looked_after(database: Database) {
 
     let disable = ["endpoint", "disable", "--id", &endpoint.id, "--reason", "a test"];
     assert_eq!(done(&authority, &disable).await[0]["disabled_reason"], "operator");
-    refused_with(&authority, &["delivery", "retry", "--id", &text(&failed[0], "id")], 1).await;
+    authority.refuses(&[], &["delivery", "retry", "--id", &text(&failed[0], "id")], 1).await;
     assert_eq!(merchant.endpoint_now(&endpoint).await["status"], "disabled");
     let enabled = done(&authority, &["endpoint", "enable", "--id", &endpoint.id]).await;
     assert_eq!(enabled[0]["status"], "enabled");
     merchant.checkout().await;
     receiver.until("what came after", |arrivals| arrivals.accepted("/hook") == 2).await;
-    refused_with(&authority, &["endpoint", "disable", "--id", "we_x"], 1).await;
-    refused_with(&authority, &["delivery", "retry", "--id", "dlv_x"], 1).await;
-    refused_with(&authority, &["delivery", "list", "--status", "lost"], 2).await;
+    authority.refuses(&[], &["endpoint", "disable", "--id", "we_x"], 1).await;
+    authority.refuses(&[], &["delivery", "retry", "--id", "dlv_x"], 1).await;
+    authority.refuses(&[], &["delivery", "list", "--status", "lost"], 2).await;
     authority.nothing_pending().await;
     authority.is_sound().await;
-}
-
-async fn refused_with(authority: &Authority, arguments: &[&str], code: i32) {
-    let output = authority.run(arguments).await;
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?}: {output:?}");
-    assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1);
 }
 
 async fn events_are_tailed(database: Database) {

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use tests::clock::now_ms;
 use tests::database_proxy::{DatabaseProxy, Kind};
-use tests::eventually::within;
+use tests::{now_ms, within};
 use tokio::net::TcpListener;
 
 /// What does not happen is waited for so long.

@@ -7,14 +7,43 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
-use http::Method;
 use postgres_cluster::{Cluster, Durability};
-use tests::authority::Authority;
-use tests::clock::now_ms;
 use tests::database_proxy::DatabaseProxy;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, checkout_body, text};
-use tests::receiver::Receiver;
+use tests::{Authority, Merchant, Receiver, checkout_body, eventually, now_ms, sequences, text};
+
+/// Clients that write all the time, while something happens to the database.
+#[derive(Default)]
+pub(crate) struct Load {
+    pub(crate) stop: AtomicBool,
+    pub(crate) made: AtomicUsize,
+    pub(crate) refused: AtomicUsize,
+}
+
+impl Load {
+    /// Opens checkouts until it is stopped, each under a key of its own until it is made; those that were answered.
+    pub(crate) async fn client(&self, merchant: &Merchant, client: usize) -> Vec<String> {
+        let mut answered = Vec::new();
+        while !self.stop.load(Ordering::SeqCst) {
+            let key = format!("{client}-{}", answered.len());
+            let path = merchant.platform_path("checkouts");
+            let reply = merchant.operator.post_as(&key, &path, &checkout_body()).await;
+            if reply.status == 503 {
+                assert!(reply.headers.contains_key("retry-after"), "{reply:?}");
+                self.refused.fetch_add(1, Ordering::SeqCst);
+                continue; // the same request again
+            }
+            answered.push(text(&reply.expect(201), "id"));
+            self.made.fetch_add(1, Ordering::SeqCst);
+        }
+        answered
+    }
+
+    /// Waits until one of the counts has grown by so many.
+    pub(crate) async fn grows(&self, count: &AtomicUsize, more: usize) {
+        let target = count.load(Ordering::SeqCst) + more;
+        eventually("progress", async || (count.load(Ordering::SeqCst) >= target).then_some(())).await;
+    }
+}
 
 /// From the promotion of the standby to the first write that is answered, in milliseconds.
 const BACK_WITHIN_MS: i64 = 5_000;
@@ -32,41 +61,21 @@ async fn a_standby_takes_over_and_nothing_that_was_answered_is_lost() {
     for merchant in &merchants {
         merchant.endpoint(&receiver.url("/hooks"), &["*"]).await;
     }
-    let (stop, made, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
-    let client = async |client: usize| {
-        let merchant = &merchants[client % merchants.len()];
-        let mut answered = Vec::new();
-        while !stop.load(Ordering::SeqCst) {
-            let key = format!("{client}-{}", answered.len());
-            let call = merchant.operator.call(Method::POST, &merchant.platform_path("checkouts"));
-            let reply = call.json(&checkout_body()).header("idempotency-key", &key).send().await;
-            if reply.status == 503 {
-                assert!(reply.headers.contains_key("retry-after"), "{reply:?}");
-                refused.fetch_add(1, Ordering::SeqCst);
-                continue; // the same request again
-            }
-            answered.push(text(&reply.expect(201), "id"));
-            made.fetch_add(1, Ordering::SeqCst);
-        }
-        answered
-    };
-    let grows = async |count: &AtomicUsize, more: usize| {
-        let target = count.load(Ordering::SeqCst) + more;
-        eventually("progress", async || (count.load(Ordering::SeqCst) >= target).then_some(())).await;
-    };
+    let load = Load::default();
+    let client = |client: usize| load.client(&merchants[client % merchants.len()], client);
     let conductor = async {
-        grows(&made, 50).await;
+        load.grows(&load.made, 50).await;
         primary.kill();
-        grows(&refused, CLIENTS).await;
+        load.grows(&load.refused, CLIENTS).await;
         let server = Arc::clone(&standby);
         tokio::task::spawn_blocking(move || server.promote()).await.unwrap();
         proxy.lead_to(&standby.address_of(&database));
         let promoted = now_ms();
-        grows(&made, 1).await;
+        load.grows(&load.made, 1).await;
         let back = now_ms() - promoted;
         assert!(back <= BACK_WITHIN_MS, "{back} ms from the promotion to the first answer");
-        grows(&made, 50).await;
-        stop.store(true, Ordering::SeqCst);
+        load.grows(&load.made, 50).await;
+        load.stop.store(true, Ordering::SeqCst);
     };
     let (answered, ()) = tokio::join!(join_all((0..CLIENTS).map(client)), conductor);
 
@@ -74,8 +83,7 @@ async fn a_standby_takes_over_and_nothing_that_was_answered_is_lost() {
     let (mut told, mut missing) = (Vec::new(), BTreeSet::new());
     for merchant in &merchants {
         let events = merchant.events().await;
-        let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-        assert_eq!(sequences, Vec::from_iter(1..=events.len() as u64));
+        assert_eq!(sequences(&events), Vec::from_iter(1..=events.len() as u64));
         told.extend(events.iter().map(|event| text(&event["data"]["object"], "id")));
         missing.extend(events.iter().map(|event| text(event, "id")));
     }

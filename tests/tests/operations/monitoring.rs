@@ -9,12 +9,7 @@ use std::fs;
 use std::process::Stdio;
 
 use serde_json::Value;
-use tests::authority::Authority;
-use tests::eventually::eventually;
-use tests::http::Api;
-use tests::merchant::Merchant;
-use tests::ports;
-use tests::receiver::Receiver;
+use tests::{Api, Authority, Merchant, Receiver, eventually, ports};
 use tokio::process::Command;
 
 const ALERTS: &str = include_str!("../../../deploy/monitoring/alerts.yml");
@@ -23,9 +18,8 @@ const RUNBOOK: &str = include_str!("../../../docs/runbook.md");
 
 /// An authority that has answered a merchant and delivered events.
 async fn at_work() -> Authority {
-    let authority = Authority::start(&[]).await;
+    let (authority, merchant) = Merchant::alone("watched").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "watched").await;
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     merchant.paid_order().await;
     receiver.until("six events", |arrivals| arrivals.accepted("/hook") == 6).await;

@@ -3,18 +3,19 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use http::Method;
 use postgres_cluster::{Cluster, Durability, Stop};
 use serde_json::json;
-use tests::authority::{Authority, KEK};
 use tests::database_proxy::DatabaseProxy;
-use tests::eventually::eventually;
-use tests::merchant::{ConsoleUrls as _, Merchant, checkout_body, text};
-use tests::receiver::Receiver;
+use tests::{
+    Authority, ConsoleUrls as _, KEK, Merchant, Receiver, checkout_body, eventually, rows, sequences, text,
+};
+
+use crate::failover::Load;
 
 /// The same merchant, asked through another instance.
 fn through(authority: &Authority, merchant: &Merchant) -> Merchant {
@@ -27,10 +28,7 @@ async fn serve_changes_the_schema_only_when_asked() {
     let database = postgres_cluster::database().await;
     let variables = [("AUTHORITY_DATABASE_URL", database.as_str()), ("AUTHORITY_SECRET_KEK", KEK)];
     for command in [&["serve"][..], &["operator-key", "create", "--name", "x"]] {
-        let refused = elsewhere.run_with(&variables, command).await;
-        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let said = elsewhere.refuses(&variables, command, 1).await;
         assert!(said.contains("authority migrate") && !said.contains(&database), "{said}");
     }
     for _ in 0..2 {
@@ -51,11 +49,8 @@ async fn what_has_no_citus_is_not_distributed() {
     let file = folder.path().join("none.db");
     let database = postgres_cluster::database().await;
     for (url, name) in [(format!("sqlite://{}", file.display()), "SQLite"), (database, "Citus")] {
-        let refused =
-            elsewhere.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["migrate", "--distribute"]).await;
-        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(said.lines().count(), 1, "{said}");
+        let variables = [("AUTHORITY_DATABASE_URL", url.as_str())];
+        let said = elsewhere.refuses(&variables, &["migrate", "--distribute"], 1).await;
         assert!(said.contains(name), "{said}");
     }
     assert!(!file.exists());
@@ -104,8 +99,11 @@ async fn two_instances_are_one_service() {
     let orders = join_all(orders).await;
     let events = here.events().await;
     assert_eq!(events, there.events().await);
-    let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-    assert_eq!(sequences, Vec::from_iter(1..=6 * 2 * ORDERS_EACH as u64), "six events for each order");
+    assert_eq!(
+        sequences(&events),
+        Vec::from_iter(1..=6 * 2 * ORDERS_EACH as u64),
+        "six events for each order"
+    );
     let mut numbers: Vec<_> =
         orders.iter().map(|number| number.replace("ORD-", "").parse::<usize>().unwrap()).collect();
     numbers.sort_unstable();
@@ -114,8 +112,12 @@ async fn two_instances_are_one_service() {
     // One idempotency key, asked of both at once: one checkout.
     let path = here.platform_path("checkouts");
     let asked = join_all([&here, &there].map(|merchant| {
-        let call = merchant.operator.call(Method::POST, &path).json(&checkout_body());
-        call.header("idempotency-key", "both-at-once").send()
+        merchant
+            .operator
+            .call(Method::POST, &path)
+            .json(&checkout_body())
+            .header("idempotency-key", "both-at-once")
+            .send()
     }));
     let ids: Vec<_> = asked.await.iter().map(|reply| text(&reply.expect(201), "id")).collect();
     assert_eq!(ids[0], ids[1]);
@@ -140,10 +142,7 @@ async fn two_instances_are_one_service() {
     assert!(said[0] == 200 || said[0] == 409, "{said:?}");
     assert_eq!(said[1], 200);
     let checkpoints = here.api.get("/sync/checkpoints").await.expect(200);
-    assert_eq!(
-        (checkpoints["data"].as_array().unwrap().len(), &checkpoints["data"][0]["position"]),
-        (1, &json!(9))
-    );
+    assert_eq!((rows(&checkpoints).len(), &checkpoints["data"][0]["position"]), (1, &json!(9)));
 
     // One goes; the other keeps serving, and every event arrives.
     second.terminate().await;
@@ -175,7 +174,7 @@ async fn instances_divide_what_a_merchant_may_do() {
     // The operator sets the limits on one instance, and they hold on both; each has half of a burst of 2000.
     let limits = json!({ "limits": { "read_test_per_second": 1000, "delivery_per_minute": PER_MINUTE } });
     let path = format!("/merchants/{}", here.id);
-    first.operator().call(Method::PATCH, &path).json(&limits).send().await.expect(200);
+    first.operator().patch(&path, &limits).await.expect(200);
     let policy = "\"read\";q=1000;w=1";
     for merchant in [&here, &there] {
         eventually("half of the limit", async || left(merchant, policy).await.filter(|left| *left < 1000))
@@ -207,50 +206,28 @@ async fn a_server_restart_under_load_is_503_and_heals() {
     const CLIENTS: usize = 6;
     let cluster = Arc::new(Cluster::start(Durability::Off));
     let database = cluster.database().await;
-    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
-    let merchant = Merchant::create(&authority, "restarted").await;
-    let (stop, made, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
-    let client = async |client: usize| {
-        let mut answered = Vec::new();
-        let mut write = 0;
-        while !stop.load(Ordering::SeqCst) {
-            let call = merchant.operator.call(Method::POST, &merchant.platform_path("checkouts"));
-            let call = call.json(&checkout_body()).header("idempotency-key", &format!("{client}-{write}"));
-            let reply = call.send().await;
-            if reply.status == 503 {
-                assert!(reply.headers.contains_key("retry-after"), "{reply:?}");
-                refused.fetch_add(1, Ordering::SeqCst);
-                continue; // the same request again
-            }
-            answered.push(text(&reply.expect(201), "id"));
-            made.fetch_add(1, Ordering::SeqCst);
-            write += 1;
-        }
-        answered
-    };
-    let grows = async |count: &AtomicUsize, more: usize| {
-        let target = count.load(Ordering::SeqCst) + more;
-        eventually("progress", async || (count.load(Ordering::SeqCst) >= target).then_some(())).await;
-    };
+    let (_authority, merchant) =
+        Merchant::alone_with(&[("AUTHORITY_DATABASE_URL", database.as_str())], "restarted").await;
+    let load = Load::default();
     let conductor = async {
         for how in [Stop::Fast, Stop::Immediate] {
-            grows(&made, 20).await;
+            load.grows(&load.made, 20).await;
             let server = Arc::clone(&cluster);
             tokio::task::spawn_blocking(move || server.stop(how)).await.unwrap();
-            grows(&refused, CLIENTS).await;
+            load.grows(&load.refused, CLIENTS).await;
             let server = Arc::clone(&cluster);
             tokio::task::spawn_blocking(move || server.start_again()).await.unwrap();
-            grows(&made, 20).await;
+            load.grows(&load.made, 20).await;
         }
-        stop.store(true, Ordering::SeqCst);
+        load.stop.store(true, Ordering::SeqCst);
     };
-    let (answered, ()) = tokio::join!(join_all((0..CLIENTS).map(client)), conductor);
+    let (answered, ()) =
+        tokio::join!(join_all((0..CLIENTS).map(|client| load.client(&merchant, client))), conductor);
 
     let mut answered: Vec<_> = answered.into_iter().flatten().collect();
     let events = merchant.events().await;
     let mut told: Vec<_> = events.iter().map(|event| text(&event["data"]["object"], "id")).collect();
-    let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-    assert_eq!(sequences, Vec::from_iter(1..=events.len() as u64));
+    assert_eq!(sequences(&events), Vec::from_iter(1..=events.len() as u64));
     answered.sort_unstable();
     told.sort_unstable();
     assert_eq!(answered, told, "what was answered, and nothing else, has happened once");
@@ -262,8 +239,8 @@ async fn connections_that_fall_silent_are_replaced() {
     /// More than an instance has of each kind.
     const AT_ONCE: usize = 12;
     let proxy = DatabaseProxy::start(&postgres_cluster::database().await);
-    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", proxy.url())]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) =
+        Merchant::alone_with(&[("AUTHORITY_DATABASE_URL", proxy.url())], "acme").await;
     let order = format!("/orders/{}", merchant.paid_order().await);
     let ask = async || {
         let asked = (0..AT_ONCE).map(async |_| {

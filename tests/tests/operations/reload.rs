@@ -1,11 +1,7 @@
 //! SIGHUP: what lies in a file changes without a restart, completely or not at all (contract 6.5).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database, KEK};
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{Authority, Database, KEK, Merchant, Receiver, eventually, on_both_databases, rows, text};
 
 on_both_databases!(a_key_in_a_file_is_changed_without_a_restart);
 
@@ -48,7 +44,7 @@ async fn a_key_in_a_file_is_changed_without_a_restart(database: Database) {
     let cursor = text(&merchant.api.get("/events?limit=1").await.expect(200), "next_cursor");
     let goes_on = async || {
         let page = merchant.api.get(&format!("/events?limit=1&cursor={cursor}")).await.expect(200);
-        assert_eq!(page["data"].as_array().unwrap().len(), 1);
+        assert_eq!(rows(&page).len(), 1);
     };
 
     // What is refused changes nothing, and no key is in the log.
@@ -71,8 +67,7 @@ async fn a_key_in_a_file_is_changed_without_a_restart(database: Database) {
     merchant.paid_order().await;
     receiver.until("six more", |arrivals| arrivals.accepted("/second") == 6).await;
 
-    let moved = authority.run(&["secrets", "rewrap", "--json"]).await;
-    let moved: Value = serde_json::from_slice(&moved.stdout).unwrap_or_else(|_| panic!("{moved:?}"));
+    let moved = authority.tells(&["secrets", "rewrap"]).await;
     assert_eq!((&moved["previous"], &moved["unopened"]), (&json!(0), &json!(0)));
     put_keys(&authority, NEW_KEK, "");
     reload(&authority, "applied", 3).await;

@@ -5,11 +5,8 @@ use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database, KEK};
 use tests::damage::execute;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{Database, KEK, Merchant, Receiver, has, on_both_databases, text};
 
 on_both_databases!(a_key_encryption_key_is_changed_while_the_service_runs);
 
@@ -26,9 +23,8 @@ const OPTIONS: [(&str, &str); 2] =
     [("headers_sealed", "headers"), ("client_certificate_sealed", "client certificates")];
 
 async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
+    let (mut authority, merchant) = Merchant::on(database, "rewrapped").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "rewrapped").await;
     let key = KeyPair::generate().unwrap();
     let certificate = CertificateParams::new(vec![]).unwrap().self_signed(&key).unwrap().pem();
     let body = json!({ "url": receiver.url("/hook"), "headers": { "authorization": "Bearer kept" },
@@ -82,14 +78,9 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
         let _ = tokio::time::timeout(Duration::from_millis(40), killed.wait()).await;
         killed.kill().await.unwrap();
     }
-    let done = authority.run(&["secrets", "rewrap", "--json"]).await;
-    let done: Value = serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"));
-    assert_eq!(
-        (&done["current"], &done["previous"], &done["unopened"]),
-        (&json!(sealed), &json!(0), &json!(0))
-    );
-    let again = authority.run(&["secrets", "rewrap", "--json"]).await;
-    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    let done = authority.tells(&["secrets", "rewrap"]).await;
+    has(&done, json!({ "current": sealed, "previous": 0, "unopened": 0 }));
+    let again = authority.tells(&["secrets", "rewrap"]).await;
     assert_eq!((&again["rewrapped"], &again["current"]), (&json!(0), &json!(sealed)));
 
     authority.terminate().await;

@@ -1,10 +1,8 @@
 //! Ending and starting: in order, at once, and only one at a time on a database (contract 12 T8, 16).
 
 use http::Method;
-use tests::authority::Authority;
 use tests::database_proxy::DatabaseProxy;
-use tests::merchant::{Merchant, checkout_body};
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Answer, Authority, Gate, Merchant, Receiver, checkout_body};
 
 /// An authority with one delivery in flight, whose answer waits at the gate.
 async fn in_flight(gate: &Gate) -> (Authority, Receiver, Merchant) {
@@ -14,8 +12,8 @@ async fn in_flight(gate: &Gate) -> (Authority, Receiver, Merchant) {
         _ => Answer::status(200),
     })
     .await;
-    let authority = Authority::start(&[("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")]).await;
-    let merchant = Merchant::create(&authority, "stopping").await;
+    let (authority, merchant) =
+        Merchant::alone_with(&[("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")], "stopping").await;
     merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     merchant.checkout().await;
     receiver.until("a delivery in flight", |arrivals| arrivals.all.len() == 1).await;
@@ -63,11 +61,7 @@ async fn a_second_signal_ends_it_at_once() {
 #[tokio::test]
 async fn a_database_has_one_authority() {
     let (mut authority, merchant) = Merchant::alone("the-only-one").await;
-    let second = authority.run(&["serve"]).await;
-    assert_eq!(second.status.code(), Some(1));
-    assert_eq!(second.stdout, b"");
-    let message = String::from_utf8(second.stderr).unwrap();
-    assert_eq!(message.lines().count(), 1, "{message}");
+    let message = authority.refuses(&[], &["serve"], 1).await;
     assert!(
         message.contains("the database cannot be used") && message.contains("another process"),
         "{message}"
@@ -87,10 +81,7 @@ async fn a_key_encryption_key_that_does_not_fit_is_refused_before_anything_is_se
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     authority.kill().await;
     let other = ("AUTHORITY_SECRET_KEK", "YW5vdGhlciBrZXktZW5jcnlwdGlvbi1rZXktMzJieXQ=");
-    let refused = authority.run_with(&[other], &["serve"]).await;
-    assert_eq!((refused.status.code(), refused.stdout), (Some(2), vec![]));
-    let message = String::from_utf8(refused.stderr).unwrap();
-    assert_eq!(message.lines().count(), 1, "{message}");
+    let message = authority.refuses(&[other], &["serve"], 2).await;
     assert!(message.contains("AUTHORITY_SECRET_KEK") && !message.contains(other.1), "{message}");
 
     authority.restart().await;
@@ -107,10 +98,7 @@ async fn a_port_that_is_taken_is_named() {
     let database = format!("sqlite://{}", files.path().join("other.db").display());
     for variable in ["AUTHORITY_LISTEN", "AUTHORITY_OPERATOR_LISTEN"] {
         let variables = [("AUTHORITY_DATABASE_URL", &*database), (variable, &*address)];
-        let refused = authority.run_with(&variables, &["serve"]).await;
-        assert_eq!((refused.status.code(), refused.stdout), (Some(1), vec![]));
-        let message = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(message.lines().count(), 1, "{message}");
+        let message = authority.refuses(&variables, &["serve"], 1).await;
         assert!(message.contains(&format!("{variable}: cannot listen on {address}")), "{message}");
     }
 }
@@ -157,9 +145,7 @@ async fn a_log_that_takes_no_line_stops_nothing() {
     for path in ["/fails", "/works"] {
         merchant.endpoint(&receiver.url(path), &["checkout.created"]).await;
     }
-    for _ in 0..3 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(3).await;
     authority.nothing_pending().await;
     let arrivals = receiver.arrivals();
     let counts = ["/fails", "/works"].map(|path| arrivals.at(path).count());
@@ -172,8 +158,8 @@ async fn a_log_that_takes_no_line_stops_nothing() {
 #[tokio::test]
 async fn a_stop_ends_although_the_database_is_silent() {
     let proxy = DatabaseProxy::start(&postgres_cluster::database().await);
-    let mut authority = Authority::start(&[("AUTHORITY_DATABASE_URL", proxy.url())]).await;
-    let merchant = Merchant::create(&authority, "stopping").await;
+    let (mut authority, merchant) =
+        Merchant::alone_with(&[("AUTHORITY_DATABASE_URL", proxy.url())], "stopping").await;
     merchant.checkout().await;
     proxy.stall();
     authority.ask_to_reload();

@@ -1,11 +1,7 @@
 //! `authority delivery tail`: every attempt, as it ends (contract 16). That of events is among the other commands.
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database, terminate};
-use tests::eventually::within;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Database, Merchant, Receiver, on_both_databases, terminate, within};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 on_both_databases!(attempts_are_tailed);
@@ -25,11 +21,7 @@ async fn attempts_are_tailed(database: Database) {
     merchant.checkout().await;
     authority.nothing_pending().await;
     let tail = ["delivery", "tail", "--merchant", "tailed", "--endpoint", &endpoint.id];
-    let run = async |more: &[&str]| {
-        let output = authority.run(&[&tail[..], more].concat()).await;
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let run = async |more: &[&str]| authority.prints(&[&tail[..], more].concat()).await;
     let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let (name, failed, success) = (json!("checkout.created"), json!("http_error"), json!("success"));
     let lines: Vec<Value> = run(&["--once", "--json"]).await.lines().map(parsed).collect();
@@ -96,8 +88,7 @@ async fn what_cannot_be_tailed_is_told_in_one_line() {
         (["--endpoint", "we_x"], 1, "there is no such webhook endpoint"),
         (["--last", "101"], 2, "--last must be 0 to 100"),
     ] {
-        let ended = authority.run(&[&["delivery", "tail"][..], &arguments].concat()).await;
-        let said = String::from_utf8(ended.stderr).unwrap();
-        assert_eq!((ended.status.code(), said), (Some(code), format!("authority: {line}\n")));
+        let said = authority.refuses(&[], &[&["delivery", "tail"][..], &arguments].concat(), code).await;
+        assert_eq!(said, format!("authority: {line}\n"));
     }
 }

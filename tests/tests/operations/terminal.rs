@@ -1,8 +1,6 @@
 //! What a person sees at a terminal, and what a program gets from a pipe: the same words, colours only there.
 
-use tests::authority::Authority;
-use tests::merchant::Merchant;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Merchant, Receiver};
 
 /// The text without the sequences that set a colour.
 fn plain(text: &str) -> String {

@@ -5,8 +5,7 @@ use std::fs;
 use std::process::Output;
 
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::merchant::{Merchant, text};
+use tests::{Authority, Merchant, text};
 
 /// Runs the command with the merchant's key.
 async fn trigger(authority: &Authority, merchant: &Merchant, arguments: &[&str]) -> Output {

@@ -1,14 +1,10 @@
 //! Nothing is everybody's (contract 21.2): no request waits for a shard whose merchants it does not concern.
 
-use http::Method;
 use serde_json::json;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions as _, Executor as _};
-use tests::authority::Authority;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, report_body, text};
 use tests::partners::{connect, disconnect, share};
-use tests::receiver::Receiver;
+use tests::{Authority, Merchant, Receiver, eventually, report_body, text};
 
 /// Holds the turn of a shard that no merchant is in, until the connection is dropped.
 async fn hold_a_turn(url: &str) -> PgConnection {
@@ -39,7 +35,7 @@ async fn rare_requests_take_the_turns_of_whom_they_concern() {
         .await
         .expect(201);
     let path = format!("/merchants/{}", one.id);
-    operator.call(Method::PATCH, &path).json(&json!({ "name": "Uno" })).send().await.expect(200);
+    operator.patch(&path, &json!({ "name": "Uno" })).await.expect(200);
     let key = json!({ "name": "spare", "mode": "test", "scopes": ["orders:read"] });
     let key = operator.post(&format!("{path}/api-keys"), &key).await.expect(201);
     let of_key = format!("/api-keys/{}", text(&key, "id"));
@@ -49,8 +45,8 @@ async fn rare_requests_take_the_turns_of_whom_they_concern() {
     operator.post("/api-keys/key_none/revoke", &reason).await.refused(404, "not_found");
 
     // Endpoints, by the operator.
-    let of_endpoint = format!("/webhook-endpoints/{}", endpoint.id);
-    operator.call(Method::PATCH, &of_endpoint).json(&json!({ "max_in_flight": 3 })).send().await.expect(200);
+    let of_endpoint = endpoint.path("");
+    operator.patch(&of_endpoint, &json!({ "max_in_flight": 3 })).await.expect(200);
     for switch in ["disable", "enable"] {
         operator.post(&format!("{of_endpoint}/{switch}"), &reason).await.expect(200);
     }
@@ -75,7 +71,7 @@ async fn rare_requests_take_the_turns_of_whom_they_concern() {
     share(&one, &order, &connection).await;
     let close = json!({ "status": "closed" });
     let path = format!("/merchants/{}", two.id);
-    operator.call(Method::PATCH, &path).json(&close).send().await.expect(200);
+    operator.patch(&path, &close).await.expect(200);
     let ended = one.api.get(&format!("/partner-connections/{connection}")).await.expect(200);
     assert_eq!(ended["status"], "revoked");
     eventually("the share's last event", async || {

@@ -22,11 +22,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
-use tests::authority::Authority;
 use tests::binary::binary;
-use tests::clock::now_ms;
-use tests::merchant::{Merchant, text};
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Merchant, Receiver, now_ms, text};
 
 use disk::{Fate, Step, after_the_cut, read_journal};
 

@@ -2,12 +2,12 @@
 //! origin behind it whose effects are counted. The eighth, reconciliation after downtime, is in `reconciliation`.
 
 use tests::delivery::{Delivery, NOW, OTHER_SECRET, SECRET, event};
-use tests::receiver::{Answer, Receiver};
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Answer, Receiver};
+
+use crate::{DUPLICATE, OK};
 
 const FORWARDING: &str = "whsec_forwarding";
-const OK: (u16, &str) = (200, "ok");
-const DUPLICATE: (u16, &str) = (200, "duplicate");
 
 /// A receiver at the time of the deliveries, with an origin that fails as often as it is told before it takes an event.
 struct Rig {
@@ -21,10 +21,8 @@ impl Rig {
         let origin =
             Receiver::start(move |arrival| Answer::status(if arrival.nth > failures { 200 } else { 503 }));
         let origin = origin.await;
-        let now = NOW.to_string();
-        let clock = [("ENVIRONMENT", "test"), ("TEST_NOW", now.as_str())];
-        let worker = Worker::edge_receiver("receiver")
-            .with_variables(secrets.iter().copied().chain(clock))
+        let worker = Worker::at_the_vectors("receiver")
+            .and_variables(secrets.iter().copied())
             .with_origin(&origin.url("/origin"), FORWARDING);
         let state = State::new();
         let workerd = Workerd::start(&state, &[worker]).await;

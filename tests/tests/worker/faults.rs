@@ -7,17 +7,14 @@ use serde_json::json;
 use tests::delivery::{Delivery, NOW, SECRET};
 use tests::workerd::{Reply, State, Worker, Workerd};
 
-const OK: (u16, &str) = (200, "ok");
-const DUPLICATE: (u16, &str) = (200, "duplicate");
+use crate::{DUPLICATE, OK};
+
 const UNAVAILABLE: (u16, &str) = (503, "storage_unavailable");
 /// What the Worker logs when it needs a fresh instance of the module.
 const ENDED: &str = "the module's instance ended";
 
-const VARIABLES: [(&str, &str); 3] =
-    [("SIGNING_SECRET", SECRET), ("ENVIRONMENT", "test"), ("TEST_NOW", "1788264000")];
-
 fn receiver(name: &str) -> Worker {
-    Worker::edge_receiver(name).with_variables(VARIABLES)
+    Worker::at_the_vectors(name)
 }
 
 async fn post(workerd: &Workerd, worker: &str, delivery: &Delivery) -> Reply {

@@ -12,18 +12,17 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
-use tests::delivery::{Delivery, NOW, SECRET, event, header_line};
+use tests::delivery::{Delivery, SECRET, event, header_line};
 use tests::workerd::{State, Worker, Workerd};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-const PATH: &str = "/webhooks";
+use crate::PATH;
+
 const MIB: usize = 1 << 20;
 
 async fn receiver(state: &State) -> Workerd {
-    let now = NOW.to_string();
-    let variables = [("SIGNING_SECRET", SECRET), ("ENVIRONMENT", "test"), ("TEST_NOW", now.as_str())];
-    Workerd::start(state, &[Worker::edge_receiver("target").with_variables(variables)]).await
+    Workerd::start(state, &[Worker::at_the_vectors("target")]).await
 }
 
 /// What bodies without any form are cut from: drawing each anew took most of the test's processor time.

@@ -15,15 +15,13 @@ use tests::workerd::{Reply, State, Worker, Workerd};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-const PATH: &str = "/webhooks";
-const OK: (u16, &str) = (200, "ok");
+use crate::{OK, PATH};
+
 const TOO_LARGE: (u16, &str) = (413, "payload_too_large");
 const LIMIT: usize = 1 << 20;
 
 async fn receiver(state: &State) -> Workerd {
-    let now = NOW.to_string();
-    let variables = [("SIGNING_SECRET", SECRET), ("ENVIRONMENT", "test"), ("TEST_NOW", now.as_str())];
-    Workerd::start(state, &[Worker::edge_receiver("target").with_variables(variables)]).await
+    Workerd::start(state, &[Worker::at_the_vectors("target")]).await
 }
 
 async fn post(workerd: &Workerd, delivery: &Delivery) -> Reply {

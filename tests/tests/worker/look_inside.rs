@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use http::{Method, Request};
 use serde_json::{Value, json};
-use tests::delivery::{Delivery, NOW, SECRET, event};
-use tests::eventually::eventually;
-use tests::receiver::{Answer, Receiver};
+use tests::delivery::{Delivery, NOW, event};
 use tests::workerd::{Reply, State, Worker, Workerd};
+use tests::{Answer, Receiver, eventually, has};
+
+use crate::{OK, PATH};
 
 const WORKER: &str = "edge";
 const TOKEN: &str = "a-token-of-thirty-two-characters";
@@ -16,13 +17,12 @@ const NOT_FOUND: (u16, &str) = (404, "not_found");
 const UNAUTHORIZED: (u16, &str) = (401, "unauthorized");
 
 fn receiver(variables: &[(&str, &str)]) -> Worker {
-    Worker::edge_receiver(WORKER)
-        .with_variables([
-            ("SIGNING_SECRET", SECRET),
-            ("ENVIRONMENT", "test"),
-            ("TEST_NOW", NOW.to_string().as_str()),
-        ])
-        .and_variables(variables.iter().copied())
+    Worker::at_the_vectors(WORKER).and_variables(variables.iter().copied())
+}
+
+async fn deliver(workerd: &Workerd, event_id: &str) {
+    let delivery = Delivery::of_event(event_id).request(&workerd.url(WORKER, PATH));
+    assert_eq!(workerd.send(delivery).await.outcome(), OK);
 }
 
 async fn ask(workerd: &Workerd, method: Method, path: &str, authorization: Option<&str>) -> Reply {
@@ -57,9 +57,7 @@ const PATHS: [(&str, &str); 6] = [
 async fn without_a_configured_token_there_is_nothing_to_look_at() {
     let state = State::new();
     let workerd = Workerd::start(&state, &[receiver(&[])]).await;
-    let delivered =
-        workerd.send(Delivery::of_event("evt_known").request(&workerd.url(WORKER, "/webhooks"))).await;
-    assert_eq!(delivered.outcome(), (200, "ok"));
+    deliver(&workerd, "evt_known").await;
     for (method, path) in PATHS {
         for authorization in [None, Some(format!("Bearer {TOKEN}"))] {
             let reply = ask(&workerd, method.parse().unwrap(), path, authorization.as_deref()).await;
@@ -73,9 +71,7 @@ async fn without_a_configured_token_there_is_nothing_to_look_at() {
 async fn without_the_token_nothing_is_told() {
     let state = State::new();
     let workerd = Workerd::start(&state, &[receiver(&[("ADMIN_TOKEN", TOKEN)])]).await;
-    let delivered =
-        workerd.send(Delivery::of_event("evt_known").request(&workerd.url(WORKER, "/webhooks"))).await;
-    assert_eq!(delivered.outcome(), (200, "ok"));
+    deliver(&workerd, "evt_known").await;
     for (method, path) in PATHS {
         for method in [method, "DELETE"] {
             for authorization in
@@ -105,9 +101,7 @@ async fn a_token_that_protects_nothing_opens_nothing() {
     let reply = ask(&workerd, Method::GET, "/health", Some("Bearer short")).await;
     assert_eq!(reply.outcome(), (503, "invalid_configuration"));
     // Deliveries are not concerned.
-    let delivered =
-        workerd.send(Delivery::of_event("evt_1").request(&workerd.url(WORKER, "/webhooks"))).await;
-    assert_eq!(delivered.outcome(), (200, "ok"));
+    deliver(&workerd, "evt_1").await;
     workerd.stop().await;
 }
 
@@ -135,8 +129,7 @@ async fn an_event_is_looked_at_and_tried_again() {
     assert_eq!(look(&workerd, Method::GET, "/events/evt_good").await, (404, json!({ "code": "not_found" })));
 
     for id in ["evt_good", "evt_poison"] {
-        let delivered = workerd.send(Delivery::of_event(id).request(&workerd.url(WORKER, "/webhooks"))).await;
-        assert_eq!(delivered.outcome(), (200, "ok"));
+        deliver(&workerd, id).await;
     }
     // After the third attempt its next one is four seconds away: time to look.
     let record = eventually("the third failure", async || {
@@ -166,10 +159,7 @@ async fn an_event_is_looked_at_and_tried_again() {
         (record["status"] == "processed").then_some(record)
     })
     .await;
-    assert_eq!(
-        (&processed["attempts"], &processed["last_error"], &processed["due_at_ms"]),
-        (&json!(4), &Value::Null, &Value::Null)
-    );
+    has(&processed, json!({ "attempts": 4, "last_error": null, "due_at_ms": null }));
     let again = look(&workerd, Method::POST, "/events/evt_poison/retry").await;
     assert_eq!(again, (409, json!({ "code": "already_processed" })));
     let unknown = look(&workerd, Method::POST, "/events/evt_unknown/retry").await;

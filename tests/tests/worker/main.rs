@@ -12,3 +12,10 @@ mod hostile;
 mod look_inside;
 mod reconciliation;
 mod vectors;
+
+/// Where deliveries are sent to.
+const PATH: &str = "/webhooks";
+/// The answer to the first delivery of an event.
+const OK: (u16, &str) = (200, "ok");
+/// The answer to every further one.
+const DUPLICATE: (u16, &str) = (200, "duplicate");

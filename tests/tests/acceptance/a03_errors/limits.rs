@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 
 use http::Method;
-use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::http::{Api, Reply};
-use tests::merchant::Merchant;
+use tests::{Api, Database, Merchant, Reply};
 
 use super::get;
 
@@ -20,13 +17,12 @@ pub(super) async fn too_often(database: Database) -> BTreeSet<String> {
         ("AUTHORITY_RATE_AUTH_PER_MINUTE", "2"),
         ("AUTHORITY_TRUSTED_PROXIES", "127.0.0.1"),
     ];
-    let authority = Authority::on(database, &limits).await;
-    let merchant = Merchant::create(&authority, "busy").await;
+    let (authority, merchant) = Merchant::on_with(database, &limits, "busy").await;
     let reply = merchant.api.get("/orders").await;
     assert_eq!((reply.status, standing(&reply)), (200, ("\"read\";q=1000;w=1", "\"read\";r=1999;t=1")));
     let endpoint = merchant.endpoint("https://hooks.example.com/", &["order.*"]).await;
 
-    let test = || merchant.api.call(Method::POST, &format!("/webhook-endpoints/{}/test", endpoint.id));
+    let test = || merchant.api.call(Method::POST, &endpoint.path("/test"));
     let reply = test().send().await;
     assert_eq!((reply.status, standing(&reply)), (202, ("\"delivery\";q=1;w=60", "\"delivery\";r=0;t=60")));
     let reply = test().send().await;
@@ -41,7 +37,7 @@ pub(super) async fn too_often(database: Database) -> BTreeSet<String> {
     // Another bucket, and the same bucket of another merchant, are not touched by it.
     let other = Merchant::create(&authority, "quiet").await;
     let endpoint = other.endpoint("https://hooks.example.com/", &["order.*"]).await;
-    other.api.post(&format!("/webhook-endpoints/{}/test", endpoint.id), &json!({})).await.expect(202);
+    other.test(&endpoint).await;
 
     let stranger = merchant.api.with_key(None);
     for _ in 0..2 {

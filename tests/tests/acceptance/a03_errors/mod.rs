@@ -12,10 +12,7 @@ use std::collections::BTreeSet;
 
 use authority_domain::ErrorCode;
 use http::Method;
-use tests::authority::Database;
-use tests::http::{Api, Call};
-use tests::on_every_database;
-use tests::shop::Shop;
+use tests::{Api, Call, Database, Shop, on_every_database};
 
 on_every_database!(a03_every_code_that_a_request_can_get);
 

@@ -2,9 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::http::Call;
-use tests::merchant::Merchant;
-use tests::shop::Shop;
+use tests::{Call, Merchant, Shop};
 
 use super::get;
 
@@ -54,7 +52,7 @@ pub(super) async fn endpoints(shop: &mut Shop) {
     let absent = json!({ "endpoint_ids": [shop.disabled.id] });
     let facts = json!({ "errors": [["/endpoint_ids/0", "unknown_reference"]] });
     shop.refuses(replay(&absent), 422, "validation_failed", facts).await;
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
+    let path = endpoint.path("");
     let rotate = || quiet.api.call(Method::POST, &format!("{path}/rotate-secret"));
     rotate().send().await.expect(200);
     shop.refuses(rotate(), 409, "rotation_in_progress", json!({})).await;
@@ -67,9 +65,7 @@ pub(super) async fn endpoints(shop: &mut Shop) {
 /// A cursor that points behind what is still there.
 pub(super) async fn forgotten_history(shop: &mut Shop) {
     let keeper = Merchant::create(&shop.authority, "keeper").await;
-    for _ in 0..4 {
-        keeper.checkout().await;
-    }
+    keeper.checkouts(4).await;
     let page = keeper.api.get("/events?limit=1").await.expect(200);
     let cursor = page["next_cursor"].as_str().unwrap();
     shop.authority.forget_events(&keeper.id, 2).await;

@@ -2,9 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::merchant::Merchant;
-use tests::partners;
-use tests::shop::Shop;
+use tests::{Merchant, Shop, partners};
 
 pub(super) async fn conflicts(shop: &mut Shop) {
     let partner = Merchant::create(&shop.authority, "partner").await;

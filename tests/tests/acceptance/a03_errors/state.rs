@@ -3,9 +3,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::http::Call;
-use tests::merchant::{Merchant, checkout_body, payment_body, report_body, text};
-use tests::shop::{Shop, shipments};
+use tests::{Call, Merchant, Shop, checkout_body, payment_body, report_body, shipments, text};
 
 fn ship(shop: &Shop, order: &str, body: &Value) -> Call {
     shop.merchant.api.call(Method::POST, &shipments(order)).json(body)
@@ -34,7 +32,7 @@ pub(super) async fn conflicts(shop: &mut Shop) {
     shop.refuses(call, 409, "shipment_exists", facts).await;
     let call = ship(shop, &shipped, &json!({ "carrier": "dhl" }));
     shop.refuses(call, 409, "nothing_to_ship", json!({})).await;
-    let call = shop.merchant.api.call(Method::POST, &format!("/webhook-endpoints/{}/test", shop.disabled.id));
+    let call = shop.merchant.api.call(Method::POST, &shop.disabled.path("/test"));
     shop.refuses(call, 409, "endpoint_disabled", json!({})).await;
 
     let ended = shop.merchant.endpoint("https://hooks.example.com/", &["*"]).await.id;
@@ -49,8 +47,10 @@ pub(super) async fn conflicts(shop: &mut Shop) {
     for _ in 0..16 {
         crowded.endpoint("https://hooks.example.com/", &["*"]).await;
     }
-    let call = crowded.api.call(Method::POST, "/webhook-endpoints");
-    let call = call.json(&json!({ "url": "https://hooks.example.com/" }));
+    let call = crowded
+        .api
+        .call(Method::POST, "/webhook-endpoints")
+        .json(&json!({ "url": "https://hooks.example.com/" }));
     let facts = json!({ "limit": "endpoints", "limit_value": 16 });
     shop.refuses(call, 409, "endpoint_limit_reached", facts).await;
     assert_eq!(crowded.api.get("/webhook-endpoints").await.expect(200)["data"].as_array().unwrap().len(), 16);

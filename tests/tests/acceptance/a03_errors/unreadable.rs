@@ -2,8 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::http::Call;
-use tests::shop::{Shop, shipments};
+use tests::{Call, Shop, shipments};
 
 use super::get;
 

@@ -3,11 +3,7 @@
 use authority_domain::Timestamp;
 use http::Method;
 use serde_json::json;
-use tests::clock::now_ms;
-use tests::eventually::eventually;
-use tests::http::Api;
-use tests::merchant::{Merchant, SCOPES, checkout_body, text};
-use tests::shop::{Shop, shipments};
+use tests::{Api, Merchant, SCOPES, Shop, checkout_body, eventually, now_ms, shipments, text};
 
 use super::get;
 

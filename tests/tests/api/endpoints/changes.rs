@@ -1,18 +1,15 @@
 //! Changing, disabling, enabling and deleting endpoints.
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Api;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{
+    Answer, Api, Authority, Database, Merchant, Receiver, has, on_both_databases, retries, rows, text, texts,
+};
 
 use super::{at, delete, patch};
 
 async fn statuses(api: &Api, id: &str) -> Vec<(String, Value)> {
     let page = api.get(&format!("{}/deliveries", at(id))).await.expect(200);
-    let rows = page["data"].as_array().unwrap().iter();
-    rows.map(|row| (text(row, "status"), row["failure_reason"].clone())).collect()
+    rows(&page).iter().map(|row| (text(row, "status"), row["failure_reason"].clone())).collect()
 }
 
 async fn an_endpoint_changes_under_its_version(database: Database) {
@@ -83,16 +80,13 @@ async fn strict_merchants_name_the_version(database: Database) {
 
 /// What waits for a disabled endpoint is cancelled; enabled again it gets what comes, and begins anew.
 async fn a_disabled_endpoint_gets_nothing_and_catches_up_with_nothing(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,3600")], "pausing").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number <= 6 { 500 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "pausing").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..6 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(6).await;
     receiver.until("six attempts", |arrivals| arrivals.all.len() == 6).await;
-    let failed = tests::eventually::eventually("six outcomes", async || {
+    let failed = tests::eventually("six outcomes", async || {
         let now = merchant.endpoint_now(&endpoint).await;
         (now["health"]["consecutive_failures"] == 6).then_some(now)
     })
@@ -107,10 +101,7 @@ async fn a_disabled_endpoint_gets_nothing_and_catches_up_with_nothing(database: 
     merchant.checkout().await;
     let enabled = patch(api, &endpoint.id, &json!({ "status": "enabled" })).send().await.expect(200);
     assert_eq!((&enabled["status"], &enabled["disabled_reason"]), (&json!("enabled"), &Value::Null));
-    assert_eq!(
-        (&enabled["health"]["state"], &enabled["health"]["consecutive_failures"]),
-        (&json!("unknown"), &json!(0))
-    );
+    has(&enabled["health"], json!({ "state": "unknown", "consecutive_failures": 0 }));
     merchant.checkout().await;
     receiver.until("the one after", |arrivals| arrivals.all.len() == 7).await;
     authority.nothing_pending().await;
@@ -120,11 +111,8 @@ async fn a_disabled_endpoint_gets_nothing_and_catches_up_with_nothing(database: 
 }
 
 async fn a_deleted_endpoint_is_gone_and_its_place_is_free(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let receiver = Receiver::start(move |_| Answer::status(500).held_by(&held)).await;
-    let merchant = Merchant::create(&authority, "deleting").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,0,0")], "deleting").await;
+    let (receiver, gate) = Receiver::gated(500).await;
     let api = &merchant.api;
     let mut ids = Vec::new();
     for _ in 0..16 {
@@ -159,7 +147,7 @@ async fn a_deleted_endpoint_is_gone_and_its_place_is_free(database: Database) {
     let replay = format!("/events/{}/replay", text(&event, "id"));
     api.post(&replay, &json!({ "endpoint_ids": [ids[0]] })).await.refused(422, "validation_failed");
     let listed = api.get("/webhook-endpoints?limit=100").await.expect(200);
-    let listed: Vec<_> = listed["data"].as_array().unwrap().iter().map(|row| text(row, "id")).collect();
+    let listed = texts(rows(&listed), "id");
     assert_eq!(listed, ids[1..].iter().rev().cloned().collect::<Vec<_>>());
     let health = api.get("/integration-health").await.expect(200);
     assert_eq!(health["endpoints"].as_array().unwrap().len(), 15);

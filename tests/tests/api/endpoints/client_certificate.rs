@@ -2,16 +2,12 @@
 //! endpoint is, and never seen again.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use http::Method;
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tests::authority::Database;
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, on_both_databases, text};
 
-use super::{at, patch};
+use super::{are_nowhere, at, made_and_changed_twice, patch, shown_everywhere};
 
 const URL: &str = "http://127.0.0.1:9/a";
 
@@ -57,10 +53,6 @@ impl Pair {
     }
 }
 
-async fn patch_sink(operator: &Api, body: &Value) -> Reply {
-    operator.call(Method::PATCH, "/sink").json(body).send().await
-}
-
 async fn it_is_shown_by_fingerprint_and_expiry_alone(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "shown").await;
     let (api, operator) = (&merchant.api, &merchant.operator);
@@ -68,17 +60,13 @@ async fn it_is_shown_by_fingerprint_and_expiry_alone(database: Database) {
     let plain = api.post("/webhook-endpoints", &json!({ "url": URL })).await.expect(201);
     assert_eq!(plain["client_certificate"], json!(null));
     let body = json!({ "url": URL, "client_certificate": first.written() });
-    let made = api.post("/webhook-endpoints", &body).await.expect(201);
-    let id = text(&made, "id");
-    let read = api.get(&at(&id)).await.expect(200);
-    let listed = api.get("/webhook-endpoints").await.expect(200)["data"][0].clone();
-    let rotated = api.post(&format!("{}/rotate-secret", at(&id)), &json!({})).await.expect(200);
-    let of_operator = operator.get(&at(&id)).await.expect(200);
-    for shown in [&made, &read, &listed, &rotated, &of_operator] {
+    let everywhere = shown_everywhere(&merchant, &body).await;
+    for shown in &everywhere {
         assert_eq!(shown["client_certificate"], first.shown);
     }
+    let id = text(&everywhere[0], "id");
     // A change of something else leaves it. One that is set always makes a version; to remove none makes none.
-    let mut version = rotated["resource_version"].as_i64().unwrap();
+    let mut version = everywhere[4]["resource_version"].as_i64().unwrap();
     let none = json!(null);
     for (body, shown, is_change) in [
         (json!({ "description": "new" }), &first.shown, true),
@@ -94,7 +82,8 @@ async fn it_is_shown_by_fingerprint_and_expiry_alone(database: Database) {
     // The platform's own endpoint.
     let sink = operator.post("/sink", &body).await.expect(201);
     let read = operator.get("/sink").await.expect(200);
-    let changed = patch_sink(operator, &json!({ "client_certificate": second.written() })).await.expect(200);
+    let changed =
+        operator.patch("/sink", &json!({ "client_certificate": second.written() })).await.expect(200);
     let shown = [&sink, &read, &changed].map(|record| &record["client_certificate"]);
     assert_eq!(shown, [&first.shown, &first.shown, &second.shown]);
 }
@@ -156,18 +145,9 @@ async fn the_key_is_never_seen_again(database: Database) {
     let (api, operator) = (&merchant.api, &merchant.operator);
     let pairs = [2091, 2092, 2021, 2093].map(Pair::until);
     let [first, second, expired, of_sink] = &pairs;
-    let mut answers = Vec::new();
     let body = json!({ "url": URL, "client_certificate": first.written() });
-    for _ in 0..2 {
-        answers.push(api.post_as("made-once", "/webhook-endpoints", &body).await);
-    }
-    assert_eq!((answers[0].status, answers[1].header("idempotent-replayed")), (201, Some("true")));
-    let id = text(&answers[0].json(), "id");
-    let body = json!({ "client_certificate": second.written() });
-    for _ in 0..2 {
-        answers.push(patch(api, &id, &body).header("idempotency-key", "changed-once").send().await);
-    }
-    assert_eq!((answers[2].status, answers[3].header("idempotent-replayed")), (200, Some("true")));
+    let change = json!({ "client_certificate": second.written() });
+    let (id, mut answers) = made_and_changed_twice(api, &body, &change).await;
     answers.push(patch(api, &id, &json!({ "client_certificate": expired.written() })).send().await);
     assert_eq!(answers[4].status, 422);
     let body = json!({ "url": URL, "client_certificate": of_sink.written() });
@@ -179,22 +159,10 @@ async fn the_key_is_never_seen_again(database: Database) {
     for path in [&at(&id), "/sink", "/audit-log?limit=100"] {
         answers.push(operator.get(path).await);
     }
-    let listed =
-        authority.run(&["endpoint", "list", "--merchant", "unseen", "--mode", "test", "--json"]).await;
-    let fingerprint = text(&second.shown, "fingerprint_sha256");
-    assert!(String::from_utf8_lossy(&listed.stdout).contains(&fingerprint), "{listed:?}");
-    let mut places: Vec<(String, Vec<u8>)> =
-        vec![("a command".to_owned(), [listed.stdout, listed.stderr].concat())];
-    places
-        .extend(answers.iter().enumerate().map(|(n, answer)| (format!("answer {n}"), answer.body.to_vec())));
-    places.extend(authority.left_behind());
-    assert!(places.iter().any(|(name, bytes)| name == "authority.log" && !bytes.is_empty()));
     let secrets: Vec<Vec<u8>> = pairs.iter().flat_map(Pair::secrets).collect();
-    for (name, bytes) in &places {
-        for secret in &secrets {
-            assert!(!bytes.windows(secret.len()).any(|part| part == secret), "a secret is in {name}");
-        }
-    }
+    let seen = answers.iter().map(|answer| answer.body.to_vec()).collect();
+    let listed = are_nowhere(&authority, &secrets, seen).await;
+    assert!(listed.contains(&text(&second.shown, "fingerprint_sha256")), "{listed}");
 }
 
 on_both_databases!(

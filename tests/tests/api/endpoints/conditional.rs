@@ -2,11 +2,8 @@
 
 use http::Method;
 use serde_json::json;
-use tests::authority::Database;
 use tests::damage::damage;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::shop::shipments;
+use tests::{Database, Merchant, has, on_both_databases, rows, shipments, text};
 
 use super::at;
 
@@ -89,9 +86,7 @@ async fn an_old_cursor_has_expired(database: Database) {
     let api = &merchant.api;
     let cursor = async |path: &str| text(&api.get(path).await.expect(200), "resume_cursor");
     let nothing = cursor("/events").await;
-    for _ in 0..4 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(4).await;
     let (after_one, after_two) = (cursor("/events?limit=1").await, cursor("/events?limit=2").await);
     let after_all = cursor("/events").await;
     damage(authority.database_url(), "DELETE FROM events WHERE sequence <= 2").await;
@@ -101,7 +96,7 @@ async fn an_old_cursor_has_expired(database: Database) {
     }
     let sequences = async |path: &str| -> Vec<u64> {
         let page = api.get(path).await.expect(200);
-        page["data"].as_array().unwrap().iter().map(|event| event["sequence"].as_u64().unwrap()).collect()
+        rows(&page).iter().map(|event| event["sequence"].as_u64().unwrap()).collect()
     };
     assert_eq!(sequences("/events").await, [3, 4]);
     assert_eq!(sequences(&format!("/events?cursor={after_two}")).await, [3, 4]);
@@ -110,10 +105,7 @@ async fn an_old_cursor_has_expired(database: Database) {
     let empty = cursor("/events?type=refund.*").await;
     assert_eq!(sequences(&format!("/events?type=refund.*&cursor={empty}")).await, Vec::<u64>::new());
     let health = api.get("/integration-health").await.expect(200);
-    assert_eq!(
-        (&health["outbox"]["latest_sequence"], &health["outbox"]["oldest_retained_sequence"]),
-        (&json!(4), &json!(3))
-    );
+    has(&health["outbox"], json!({ "latest_sequence": 4, "oldest_retained_sequence": 3 }));
     // With everything removed the stream goes on where it was.
     damage(authority.database_url(), "DELETE FROM events").await;
     assert_eq!(sequences(&format!("/events?cursor={after_all}")).await, Vec::<u64>::new());

@@ -1,17 +1,13 @@
 //! The history of deliveries (contract 2.9, 4.1, 4.5).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Database, Merchant, Receiver, has, on_both_databases, retries, rows, text, texts};
 
 use super::at;
 
 async fn a_delivery_shows_every_attempt(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0,0")]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,0,0")], "told").await;
     let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 503 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "told").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     merchant.checkout().await;
     authority.nothing_pending().await;
@@ -32,11 +28,11 @@ async fn a_delivery_shows_every_attempt(database: Database) {
     for (attempt, arrival, outcome) in
         [(first, &arrivals.all[0], "http_error"), (second, &arrivals.all[1], "success")]
     {
-        assert_eq!((&attempt["object"], &attempt["delivery_id"]), (&json!("delivery_attempt"), &json!(id)));
-        assert_eq!(
-            (&attempt["outcome"], &attempt["response_status"]),
-            (&json!(outcome), &json!(arrival.status))
-        );
+        let expected = json!({
+            "object": "delivery_attempt", "delivery_id": id, "outcome": outcome,
+            "response_status": arrival.status,
+        });
+        has(attempt, expected);
         assert_eq!(attempt["number"].to_string(), arrival.header("service-attempt"));
         assert_eq!(attempt["signed_timestamp"].to_string(), arrival.header("service-timestamp"));
         assert!(text(attempt, "id").starts_with("att_"));
@@ -51,18 +47,17 @@ async fn a_delivery_shows_every_attempt(database: Database) {
 }
 
 async fn an_endpoints_deliveries_are_paged_and_narrowed(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,3600")], "paged").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.path == "/gone" { 500 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "paged").await;
     let good = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let bad = merchant.endpoint(&receiver.url("/gone"), &["order.*"]).await;
     merchant.paid_order().await;
     let status = async |endpoint: &str, status: &str, count: usize| {
         let path = format!("{}/deliveries?status={status}", at(endpoint));
-        tests::eventually::eventually(format!("{count} {status}"), async || {
+        tests::eventually(format!("{count} {status}"), async || {
             let page = merchant.api.get(&path).await.expect(200);
-            (page["data"].as_array().unwrap().len() == count).then_some(())
+            (rows(&page).len() == count).then_some(())
         })
         .await;
     };
@@ -70,9 +65,7 @@ async fn an_endpoints_deliveries_are_paged_and_narrowed(database: Database) {
     status(&bad.id, "pending", 2).await;
     let api = &merchant.api;
     let path = format!("{}/deliveries", at(&good.id));
-    let types = |page: &Value| -> Vec<String> {
-        page["data"].as_array().unwrap().iter().map(|row| text(row, "event_type")).collect()
-    };
+    let types = |page: &Value| -> Vec<String> { texts(rows(page), "event_type") };
     let mut seen = Vec::new();
     let mut next = format!("{path}?limit=4");
     loop {
@@ -90,7 +83,7 @@ async fn an_endpoints_deliveries_are_paged_and_narrowed(database: Database) {
         }
         next = format!("{path}?limit=4&cursor={cursor}");
     }
-    let mut expected: Vec<_> = merchant.events().await.iter().map(|event| text(event, "type")).collect();
+    let mut expected = texts(&merchant.events().await, "type");
     expected.reverse();
     assert_eq!(seen, expected);
     let event = text(&merchant.events().await[0], "id");

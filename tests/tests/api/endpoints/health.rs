@@ -1,40 +1,30 @@
 //! Integration health (contract 2.12; acceptance A18).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
 use tests::damage::damage;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Database, Merchant, Receiver, eventually, has, on_both_databases, retries, texts};
 
 use super::patch;
 
-async fn health(merchant: &Merchant) -> Value {
-    merchant.api.get("/integration-health").await.expect(200)
-}
-
 /// The codes of the open alerts, sorted.
 fn codes(health: &Value) -> Vec<String> {
-    let mut codes: Vec<_> =
-        health["alerts"].as_array().unwrap().iter().map(|alert| text(alert, "code")).collect();
+    let mut codes = texts(health["alerts"].as_array().unwrap(), "code");
     codes.sort();
     codes
 }
 
 /// Waits until the answer satisfies `enough`.
 async fn until(merchant: &Merchant, what: &str, enough: impl Fn(&Value) -> bool) -> Value {
-    eventually(what, async || Some(health(merchant).await).filter(&enough)).await
+    eventually(what, async || Some(merchant.health().await).filter(&enough)).await
 }
 
 async fn it_shows_nothing_all_good_and_a_backlog(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,3600")], "healthy").await;
     let receiver = Receiver::start(|arrival| {
         Answer::status(if arrival.path == "/good" || arrival.number > 1 { 200 } else { 500 })
     })
     .await;
-    let merchant = Merchant::create(&authority, "healthy").await;
-    let nothing = health(&merchant).await;
+    let nothing = merchant.health().await;
     let expected = json!({
         "object": "integration_health", "status": "healthy", "generated_at": nothing["generated_at"],
         "livemode": false, "endpoints": [], "alerts": [], "checkpoints": [],
@@ -65,17 +55,14 @@ async fn it_shows_nothing_all_good_and_a_backlog(database: Database) {
     assert!(second["last_success_at"].is_string() && second["latency_p95_ms"].is_u64());
     assert_eq!((&first["pending_deliveries"], &first["failed_attempts_24h"]), (&json!(1), &json!(1)));
     let outbox = &seen["outbox"];
-    assert_eq!(
-        (&outbox["pending"], &outbox["due_now"], &outbox["scheduled_retries"]),
-        (&json!(1), &json!(0), &json!(1))
-    );
+    has(outbox, json!({ "pending": 1, "due_now": 0, "scheduled_retries": 1 }));
     assert!(outbox["oldest_pending_at"].is_string() && outbox["oldest_pending_age_seconds"].is_u64());
     assert_eq!(outbox["latest_sequence"], 7);
     // What has been due for long makes the outbox late; the dispatcher is kept from it by a lease of nobody's.
     let sql = "UPDATE deliveries SET next_attempt_at = 1000, lease_token = 'nobody', lease_until = 9000000000000000 \
                WHERE status = 'pending'";
     assert_eq!(damage(authority.database_url(), sql).await, 1);
-    let late = health(&merchant).await;
+    let late = merchant.health().await;
     assert_eq!((codes(&late), &late["status"]), (vec!["outbox_delayed".to_owned()], &json!("degraded")));
     assert_eq!((&late["alerts"][0]["endpoint_id"], &late["outbox"]["due_now"]), (&Value::Null, &json!(1)));
     // Either scope reads it, and no other; the other mode has its own.
@@ -92,9 +79,8 @@ async fn it_shows_nothing_all_good_and_a_backlog(database: Database) {
 
 /// A receiver that answers 410 ends its endpoint; its merchant opens it again.
 async fn a_disabled_endpoint_is_an_alert_until_it_is_enabled(database: Database) {
-    let authority = Authority::on(database, &[]).await;
+    let (_authority, merchant) = Merchant::on(database, "gone").await;
     let receiver = Receiver::start(|_| Answer::status(410)).await;
-    let merchant = Merchant::create(&authority, "gone").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     merchant.checkout().await;
     let gone = until(&merchant, "the end", |health| health["endpoints"][0]["status"] == "disabled").await;
@@ -104,18 +90,17 @@ async fn a_disabled_endpoint_is_an_alert_until_it_is_enabled(database: Database)
     );
     assert_eq!(codes(&gone), ["deliveries_failed", "endpoint_disabled"]);
     patch(&merchant.api, &endpoint.id, &json!({ "status": "enabled" })).send().await.expect(200);
-    let open = health(&merchant).await;
+    let open = merchant.health().await;
     assert_eq!((codes(&open), &open["status"]), (vec!["deliveries_failed".to_owned()], &json!("degraded")));
     super::delete(&merchant.api, &endpoint.id).send().await.expect(200);
-    let deleted = health(&merchant).await;
+    let deleted = merchant.health().await;
     assert_eq!((&deleted["alerts"], &deleted["status"]), (&json!([]), &json!("healthy")));
 }
 
 /// An address that is refused and a certificate that is not trusted are told at once.
 async fn what_is_wrong_with_the_receivers_address_is_an_alert(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,3600")], "astray").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "astray").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     // A URL that was allowed when it was stored and is not any more.
     let sql = "UPDATE webhook_endpoints SET url = 'https://10.0.0.1/'";
@@ -125,7 +110,7 @@ async fn what_is_wrong_with_the_receivers_address_is_an_alert(database: Database
     // It speaks no TLS.
     let secure = receiver.url("/hook").replace("http://", "https://");
     let changed = patch(&merchant.api, &endpoint.id, &json!({ "url": secure })).send().await.expect(200);
-    assert_eq!(health(&merchant).await["alerts"], json!([]), "another address");
+    assert_eq!(merchant.health().await["alerts"], json!([]), "another address");
     merchant.checkout().await;
     until(&merchant, "no certificate", |health| codes(health) == ["tls_certificate_invalid"]).await;
     let right = json!({ "url": receiver.url("/hook"), "description": "right" });

@@ -1,24 +1,15 @@
 //! What an endpoint asks of its deliveries (contract 4.10) as a record: shown wherever the endpoint is, but never the
 //! value of a header.
 
-use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{Database, Merchant, Receiver, on_both_databases, text};
 
-use super::{at, patch};
+use super::{are_nowhere, at, made_and_changed_twice, patch, shown_everywhere};
 
 const URL: &str = "http://127.0.0.1:9/a";
 
 fn options(record: &Value) -> [&Value; 3] {
     ["header_names", "timeout_ms", "retry_schedule"].map(|member| &record[member])
-}
-
-async fn patch_sink(operator: &Api, body: &Value) -> Reply {
-    operator.call(Method::PATCH, "/sink").json(body).send().await
 }
 
 async fn options_are_shown_wherever_the_endpoint_is(database: Database) {
@@ -27,19 +18,15 @@ async fn options_are_shown_wherever_the_endpoint_is(database: Database) {
     let plain = api.post("/webhook-endpoints", &json!({ "url": URL })).await.expect(201);
     assert_eq!(options(&plain), [&json!([]), &json!(null), &json!("standard")]);
     let body = json!({ "url": URL, "headers": { "X-B": "1", "a": "2" }, "timeout_ms": 30_000, "retry_schedule": "long" });
-    let made = api.post("/webhook-endpoints", &body).await.expect(201);
-    let id = text(&made, "id");
     let set = [&json!(["a", "x-b"]), &json!(30_000), &json!("long")];
-    let read = api.get(&at(&id)).await.expect(200);
-    let listed = api.get("/webhook-endpoints").await.expect(200)["data"][0].clone();
-    let rotated = api.post(&format!("{}/rotate-secret", at(&id)), &json!({})).await.expect(200);
-    let of_operator = operator.get(&at(&id)).await.expect(200);
-    for shown in [&made, &read, &listed, &rotated, &of_operator] {
+    let everywhere = shown_everywhere(&merchant, &body).await;
+    for shown in &everywhere {
         assert_eq!(options(shown), set);
         assert_eq!(shown.get("headers"), None);
     }
+    let id = text(&everywhere[0], "id");
     // Each changes alone; what changes nothing makes no version, but headers that are set always do.
-    let mut version = rotated["resource_version"].as_i64().unwrap();
+    let mut version = everywhere[4]["resource_version"].as_i64().unwrap();
     let none = json!(null);
     for (body, expected, is_change) in [
         (json!({ "timeout_ms": 1000 }), [set[0], &json!(1000), set[2]], true),
@@ -66,30 +53,20 @@ async fn options_are_shown_wherever_the_endpoint_is(database: Database) {
         assert_eq!(options(shown), set);
     }
     let body = json!({ "headers": { "d": "4" }, "timeout_ms": null, "retry_schedule": "short" });
-    let changed = patch_sink(operator, &body).await.expect(200);
+    let changed = operator.patch("/sink", &body).await.expect(200);
     assert_eq!(options(&changed), [&json!(["d"]), &json!(null), &json!("short")]);
 }
 
 /// The value of a header that is set, replaced, refused, repeated and delivered is nowhere: not in an answer, the log,
 /// a file or the database, nor in what commands print.
 async fn a_headers_value_is_never_seen_again(database: Database) {
-    let authority = Authority::on(database, &[]).await;
+    let (authority, merchant) = Merchant::on(database, "unseen").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "unseen").await;
     let (api, operator) = (&merchant.api, &merchant.operator);
     let values = ["b7Qm-first-Zp93", "b7Qm-second-Xw4", "b7Qm-refused-Lk8", "b7Qm-sink-Vt21"];
-    let mut answers = Vec::new();
     let body = json!({ "url": receiver.url("/hook"), "headers": { "authorization": values[0] } });
-    for _ in 0..2 {
-        answers.push(api.post_as("made-once", "/webhook-endpoints", &body).await);
-    }
-    assert_eq!((answers[0].status, answers[1].header("idempotent-replayed")), (201, Some("true")));
-    let id = text(&answers[0].json(), "id");
-    let body = json!({ "headers": { "authorization": values[1], "x-more": values[1] } });
-    for _ in 0..2 {
-        answers.push(patch(api, &id, &body).header("idempotency-key", "changed-once").send().await);
-    }
-    assert_eq!((answers[2].status, answers[3].header("idempotent-replayed")), (200, Some("true")));
+    let change = json!({ "headers": { "authorization": values[1], "x-more": values[1] } });
+    let (id, mut answers) = made_and_changed_twice(api, &body, &change).await;
     for headers in [
         json!({ "host": values[2] }),
         json!({ "x": format!("{}\r\n", values[2]) }),
@@ -107,7 +84,7 @@ async fn a_headers_value_is_never_seen_again(database: Database) {
     let body = json!({ "url": receiver.url("/sink"), "headers": { "x-platform": values[3] } });
     answers.push(operator.post_as("sink-once", "/sink", &body).await);
     answers.push(
-        patch_sink(operator, &json!({ "headers": { "x-platform": values[3] }, "timeout_ms": 2000 })).await,
+        operator.patch("/sink", &json!({ "headers": { "x-platform": values[3] }, "timeout_ms": 2000 })).await,
     );
     merchant.checkout().await;
     receiver
@@ -124,24 +101,10 @@ async fn a_headers_value_is_never_seen_again(database: Database) {
         answers.push(operator.get(path).await);
     }
     answers.push(authority.probe("/metrics").await);
-    let listed =
-        authority.run(&["endpoint", "list", "--merchant", "unseen", "--mode", "test", "--json"]).await;
-    assert!(
-        listed.status.success() && String::from_utf8_lossy(&listed.stdout).contains("x-more"),
-        "{listed:?}"
-    );
-    let mut places: Vec<(String, Vec<u8>)> =
-        vec![("a command".to_owned(), [listed.stdout, listed.stderr].concat())];
-    places
-        .extend(answers.iter().enumerate().map(|(n, answer)| (format!("answer {n}"), answer.body.to_vec())));
-    places.extend(arrivals.all.iter().map(|arrival| ("an event".to_owned(), arrival.body.to_vec())));
-    places.extend(authority.left_behind());
-    assert!(places.iter().any(|(name, bytes)| name == "authority.log" && !bytes.is_empty()));
-    for (name, bytes) in &places {
-        for value in values {
-            assert!(!bytes.windows(value.len()).any(|part| part == value.as_bytes()), "{value} is in {name}");
-        }
-    }
+    let answered = answers.iter().map(|answer| answer.body.to_vec());
+    let seen = answered.chain(arrivals.all.iter().map(|arrival| arrival.body.to_vec())).collect();
+    let listed = are_nowhere(&authority, &values.map(|value| value.as_bytes().to_vec()), seen).await;
+    assert!(listed.contains("x-more"), "{listed}");
 }
 
 on_both_databases!(options_are_shown_wherever_the_endpoint_is, a_headers_value_is_never_seen_again);

@@ -3,10 +3,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::http::Reply;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, Reply, on_both_databases, text};
 
 use super::{at, patch};
 
@@ -100,12 +97,8 @@ async fn another_profile_is_refused_and_none_can_be_changed(database: Database) 
     assert!(is_base64(&text(&sink, "secret")));
     assert!(is_base64(&text(&operator.post("/sink/rotate-secret", &json!({})).await.expect(200), "secret")));
     assert_eq!(operator.get("/sink").await.expect(200)["signature_profile"], STANDARD);
-    let refused = patch_sink(operator, &json!({ "signature_profile": "service" })).await;
+    let refused = operator.patch("/sink", &json!({ "signature_profile": "service" })).await;
     assert_eq!(only_member(&refused, "field_not_writable"), "field_not_writable");
-}
-
-async fn patch_sink(operator: &tests::http::Api, body: &Value) -> Reply {
-    operator.call(http::Method::PATCH, "/sink").json(body).send().await
 }
 
 on_both_databases!(

@@ -1,10 +1,7 @@
 //! Sending an event once more (contract 4.9, 7.7; what arrives is A16).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{Database, Merchant, Receiver, has, on_both_databases, rows, text, texts};
 
 use super::patch;
 
@@ -18,9 +15,7 @@ async fn a_replay_goes_to_whom_it_names_or_to_all_that_want_it(database: Databas
     merchant.checkout().await;
     let event = text(&merchant.events().await[0], "id");
     let path = format!("/events/{event}/replay");
-    let to = |reply: Value| -> Vec<String> {
-        reply["deliveries"].as_array().unwrap().iter().map(|made| text(made, "endpoint_id")).collect()
-    };
+    let to = |reply: Value| -> Vec<String> { texts(reply["deliveries"].as_array().unwrap(), "endpoint_id") };
     assert_eq!(to(api.post(&path, &json!({})).await.expect(202)), std::slice::from_ref(&wants));
     let named = api.post(&path, &json!({ "endpoint_ids": [deaf, wants] })).await.expect(202);
     assert_eq!(to(named), [deaf.clone(), wants.clone()]);
@@ -42,24 +37,20 @@ async fn a_replay_goes_to_whom_it_names_or_to_all_that_want_it(database: Databas
     }
     let wrong =
         api.post(&path, &json!({ "endpoint_ids": [wants, foreign] })).await.refused(422, "validation_failed");
-    assert_eq!(
-        (&wrong["errors"][0]["pointer"], &wrong["errors"][0]["code"]),
-        (&json!("/endpoint_ids/1"), &json!("unknown_reference"))
-    );
+    has(&wrong["errors"][0], json!({ "pointer": "/endpoint_ids/1", "code": "unknown_reference" }));
     api.post("/events/evt_01k3zqa7000000000000000000/replay", &json!({})).await.refused(404, "not_found");
     patch(api, &wants, &json!({ "enabled_events": ["order.*"] })).send().await.expect(200);
     api.post(&path, &json!({})).await.refused(409, "no_eligible_endpoint");
     // None of the refused ones left anything behind: the event, the replay to all that want it, the one by name.
     let page = api.get(&format!("/webhook-endpoints/{wants}/deliveries?event_id={event}")).await.expect(200);
-    let triggers: Vec<_> = page["data"].as_array().unwrap().iter().map(|row| text(row, "trigger")).collect();
+    let triggers = texts(rows(&page), "trigger");
     assert_eq!(triggers, ["replay", "replay", "event"]);
 }
 
 /// A test event goes to the endpoint it was made for, at the test and ever after.
 async fn a_replayed_test_reaches_only_its_endpoint(database: Database) {
-    let authority = Authority::on(database, &[]).await;
+    let (authority, merchant) = Merchant::on(database, "tested").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "tested").await;
     let api = &merchant.api;
     let tested = merchant.endpoint(&receiver.url("/tested"), &["order.created"]).await.id;
     let other = merchant.endpoint(&receiver.url("/other"), &["*"]).await.id;

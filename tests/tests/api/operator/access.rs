@@ -1,21 +1,15 @@
 //! Who may do what on the operator root (contract 6.1).
 
 use http::Method;
-use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::http::Api;
-use tests::merchant::Merchant;
+use serde_json::json;
+use tests::{Api, Authority, Merchant};
 
 const SCOPES: [&str; 5] =
     ["operator:read", "operator:write", "processor:write", "carrier:write", "keys:write"];
 
 /// An operator key with these scopes, made by the command.
 async fn operator_with(authority: &Authority, scopes: &[&str]) -> Api {
-    let arguments = ["operator-key", "create", "--name", "narrow", "--json", "--scopes", &scopes.join(",")];
-    let made = authority.run(&arguments).await;
-    assert!(made.status.success(), "{made:?}");
-    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
-    authority.operator().with_key(Some(made["key"].as_str().unwrap()))
+    authority.operator().with_key(authority.new_operator_key("narrow", scopes).await["key"].as_str())
 }
 
 #[tokio::test]

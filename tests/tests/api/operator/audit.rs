@@ -2,16 +2,14 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::http::Api;
-use tests::merchant::{Merchant, checkout_body, text};
+use tests::{Api, Merchant, checkout_body, rows, text, texts};
 
-use super::{listed, patch};
+use super::listed;
 
 /// The entries, newest first.
 async fn entries(operator: &Api, query: &str) -> Vec<Value> {
     let page = operator.get(&format!("/audit-log?{query}")).await.expect(200);
-    page["data"].as_array().unwrap().clone()
+    rows(&page).to_vec()
 }
 
 /// What an entry says of the record, beside when and by whom.
@@ -23,11 +21,10 @@ fn told(entry: &Value) -> Value {
 
 #[tokio::test]
 async fn every_write_leaves_one_entry() {
-    let authority = Authority::start(&[]).await;
+    let (authority, merchant) = Merchant::alone("audited").await;
     let operator = authority.operator();
-    let merchant = Merchant::create(&authority, "audited").await;
     let id = &merchant.id;
-    let renamed = patch(&operator, &format!("/merchants/{id}"), &json!({ "name": "Other" })).await;
+    let renamed = operator.patch(&format!("/merchants/{id}"), &json!({ "name": "Other" })).await;
     let order = merchant.paid_order().await;
     let payment = merchant.order(&order).await["payment_ids"][0].as_str().unwrap().to_owned();
     let key = operator.get(&format!("/merchants/{id}/api-keys")).await.expect(200)["data"][0].clone();
@@ -58,7 +55,7 @@ async fn every_write_leaves_one_entry() {
     assert_eq!(told(&command[0]), json!(["operator_keys.create", null, null, by, null, null, null]));
     assert_eq!(command[0]["created_by"], "cli");
 
-    let ids = |entries: &[Value]| entries.iter().map(|entry| text(entry, "id")).collect::<Vec<_>>();
+    let ids = |entries: &[Value]| texts(entries, "id");
     assert_eq!(listed(&operator, "/audit-log", "id").await, ids(&all));
     assert_eq!(entries(&operator, "key_id=cli").await, command);
     assert_eq!(entries(&operator, &format!("key_id={}", text(&all[0], "created_by"))).await, all[..7]);
@@ -74,9 +71,8 @@ async fn every_write_leaves_one_entry() {
 /// What is refused, repeated, read, or done by a merchant leaves nothing.
 #[tokio::test]
 async fn nothing_else_leaves_an_entry() {
-    let authority = Authority::start(&[]).await;
+    let (authority, merchant) = Merchant::alone("quiet").await;
     let operator = authority.operator();
-    let merchant = Merchant::create(&authority, "quiet").await;
     let path = merchant.platform_path("checkouts");
     operator.post_as("once", &path, &checkout_body()).await.expect(201);
     let before = entries(&operator, "").await;

@@ -1,9 +1,7 @@
 //! The operator's view of deliveries and events, trying again, and endpoints in its hand (contract 6.2, 7.5, 15.3).
 
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::merchant::{Merchant, text};
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Merchant, Receiver, has, retries, rows, text, texts};
 
 use super::listed;
 
@@ -48,18 +46,15 @@ async fn deliveries_of_everybody_are_found() {
     }
     let refused = operator.post(&format!("/deliveries/{}/retry", all[0]), &json!({})).await;
     let refused = refused.refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&refused["current_status"], &refused["requested_status"]),
-        (&json!("succeeded"), &json!("pending"))
-    );
+    has(&refused, json!({ "current_status": "succeeded", "requested_status": "pending" }));
 }
 
 /// What waits is tried at once; what failed is sent once more; what would not be sent is refused.
 #[tokio::test]
 async fn a_delivery_is_tried_again_now() {
     // The second attempt would come in an hour; a refusing receiver gets one.
-    let variables = [("AUTHORITY_RETRY_SCHEDULE", "0,3600"), ("AUTHORITY_REJECTED_ATTEMPTS", "1")];
-    let authority = Authority::start(&variables).await;
+    let variables = [retries("0,3600"), ("AUTHORITY_REJECTED_ATTEMPTS", "1")];
+    let (authority, merchant) = Merchant::alone_with(&variables, "again").await;
     let operator = authority.operator();
     let receiver =
         Receiver::start(|arrival| match (arrival.path.as_str(), arrival.header("service-attempt")) {
@@ -68,12 +63,11 @@ async fn a_delivery_is_tried_again_now() {
             _ => Answer::status(204),
         })
         .await;
-    let merchant = Merchant::create(&authority, "again").await;
     let busy = merchant.endpoint(&receiver.url("/busy"), &["checkout.created"]).await;
     let refusing = merchant.endpoint(&receiver.url("/refusing"), &["checkout.created"]).await;
     merchant.checkout().await;
     let of = async |endpoint: &str, status: &str| -> Value {
-        tests::eventually::eventually(format!("a delivery that is {status}"), async || {
+        tests::eventually(format!("a delivery that is {status}"), async || {
             let path = format!("/deliveries?endpoint_id={endpoint}&status={status}");
             let found = operator.get(&path).await.expect(200)["data"][0].clone();
             (found["attempt_count"] != 0 && !found.is_null()).then_some(found)
@@ -103,10 +97,7 @@ async fn a_delivery_is_tried_again_now() {
         3
     );
 
-    operator
-        .post(&format!("/webhook-endpoints/{}/disable", refusing.id), &json!({ "reason": "r" }))
-        .await
-        .expect(200);
+    operator.post(&refusing.path("/disable"), &json!({ "reason": "r" })).await.expect(200);
     retry(&failed).await.refused(409, "endpoint_disabled");
     retry(&failed).await.refused(409, "endpoint_disabled");
     let extra =
@@ -116,13 +107,12 @@ async fn a_delivery_is_tried_again_now() {
 
 #[tokio::test]
 async fn an_endpoint_is_disabled_and_enabled() {
-    let authority = Authority::start(&[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let (authority, merchant) = Merchant::alone_with(&[retries("0,3600")], "switched").await;
     let operator = authority.operator();
     let receiver = Receiver::start(|_| Answer::status(503)).await;
-    let merchant = Merchant::create(&authority, "switched").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
     merchant.checkout().await;
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
+    let path = endpoint.path("");
     let found = operator.get(&path).await.expect(200);
     assert_eq!((&found["merchant_id"], &found["livemode"]), (&json!(merchant.id), &json!(false)));
     assert_eq!((&found["status"], &found["deleted_at"]), (&json!("enabled"), &Value::Null));
@@ -136,10 +126,7 @@ async fn an_endpoint_is_disabled_and_enabled() {
     authority.nothing_pending().await;
     let cancelled = operator.get("/deliveries?status=cancelled").await.expect(200);
     assert_eq!(cancelled["data"][0]["failure_reason"], "endpoint_disabled");
-    let health = merchant.api.get("/integration-health").await.expect(200);
-    let codes: Vec<&Value> =
-        health["alerts"].as_array().unwrap().iter().map(|alert| &alert["code"]).collect();
-    assert!(codes.contains(&&json!("endpoint_disabled")), "{codes:?}");
+    assert_eq!(merchant.alerts("endpoint_disabled").await.len(), 1);
     // Once more changes nothing.
     let again = switch("disable", json!({ "reason": "again" })).await.expect(200);
     assert_eq!(again["resource_version"], disabled["resource_version"]);
@@ -149,9 +136,7 @@ async fn an_endpoint_is_disabled_and_enabled() {
     let enabled = switch("enable", json!({ "reason": "repaired" })).await.expect(200);
     assert_eq!((&enabled["status"], &enabled["disabled_reason"]), (&json!("enabled"), &Value::Null));
     let log = operator.get(&format!("/audit-log?resource_id={}", endpoint.id)).await.expect(200);
-    let told: Vec<Value> = log["data"]
-        .as_array()
-        .unwrap()
+    let told: Vec<Value> = rows(&log)
         .iter()
         .map(|entry| {
             json!([
@@ -182,7 +167,7 @@ async fn events_of_everybody_are_found() {
     let order = one.paid_order().await;
     let checkout = other.checkout().await;
     let theirs: Vec<String> = one.events().await.iter().rev().map(|event| text(event, "id")).collect();
-    let mut all: Vec<String> = other.events().await.iter().map(|event| text(event, "id")).collect();
+    let mut all = texts(&other.events().await, "id");
     all.extend(theirs.clone());
     all.sort_by(|a, b| b.cmp(a));
     assert_eq!(listed(&operator, "/events", "id").await, all);
@@ -214,28 +199,22 @@ async fn events_of_everybody_are_found() {
 
 #[tokio::test]
 async fn the_outbox_names_those_for_whom_most_waits() {
-    let authority = Authority::start(&[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let authority = Authority::start(&[retries("0,3600")]).await;
     let operator = authority.operator();
     let empty = operator.get("/outbox").await.expect(200);
-    assert_eq!(
-        (&empty["pending"], &empty["oldest_pending_at"], &empty["endpoints"]),
-        (&json!(0), &Value::Null, &json!([]))
-    );
+    has(&empty, json!({ "pending": 0, "oldest_pending_at": null, "endpoints": [] }));
     let receiver = Receiver::start(|_| Answer::status(500)).await;
     let merchant = Merchant::create(&authority, "waiting").await;
     let few = merchant.endpoint(&receiver.url("/few"), &["checkout.created"]).await;
     let many = merchant.endpoint(&receiver.url("/many"), &["*"]).await;
     merchant.paid_order().await;
     let made = merchant.events().await.len();
-    let outbox = tests::eventually::eventually("every first attempt", async || {
+    let outbox = tests::eventually("every first attempt", async || {
         let outbox = operator.get("/outbox").await.expect(200);
         (outbox["scheduled_retries"] == made + 1).then_some(outbox)
     })
     .await;
-    assert_eq!(
-        (&outbox["pending"], &outbox["due_now"], &outbox["failed_24h"]),
-        (&json!(made + 1), &json!(0), &json!(0))
-    );
+    has(&outbox, json!({ "pending": made + 1, "due_now": 0, "failed_24h": 0 }));
     assert!(outbox["oldest_pending_age_seconds"].as_i64().unwrap() >= 0);
     let told: Vec<Value> = outbox["endpoints"]
         .as_array()

@@ -1,11 +1,9 @@
 //! API keys: issued, listed, rotated, revoked (contract 1.2, 2.11, 6.2).
 
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::http::Api;
-use tests::merchant::{Merchant, text};
+use tests::{Api, Authority, Merchant, has, rows, text, wrong_members};
 
-use super::{listed, wrong_members};
+use super::listed;
 
 struct Keys {
     operator: Api,
@@ -20,7 +18,7 @@ impl Keys {
     /// The record as the list has it.
     async fn now(&self, id: &str) -> Value {
         let list = self.operator.get(&self.path).await.expect(200);
-        list["data"].as_array().unwrap().iter().find(|key| key["id"] == id).unwrap().clone()
+        rows(&list).iter().find(|key| key["id"] == id).unwrap().clone()
     }
 }
 
@@ -43,12 +41,11 @@ async fn keys_are_listed_without_the_key() {
     let key = shown.as_object_mut().unwrap().remove("key").unwrap();
     assert_eq!(keys.now(&ids[0]).await, shown);
     assert!(key.as_str().unwrap().starts_with(text(&live, "display").trim_end_matches('…')));
-    assert_eq!(shown["status"], "active");
-    assert_eq!(shown["merchant_id"], merchant.id);
-    assert_eq!(
-        (&shown["replaced_by"], &shown["last_used_at"], &shown["revoked_at"]),
-        (&Value::Null, &Value::Null, &Value::Null)
-    );
+    let expected = json!({
+        "status": "active", "merchant_id": merchant.id, "replaced_by": null, "last_used_at": null,
+        "revoked_at": null,
+    });
+    has(&shown, expected);
     assert!(text(&shown, "created_by").starts_with("key_"));
     // A cursor of one merchant's list is none of another's.
     let page = keys.operator.get(&format!("{}?limit=1", keys.path)).await.expect(200);
@@ -92,10 +89,10 @@ async fn a_key_is_rotated() {
     assert_eq!(third["scopes"], new["scopes"]);
     api(&new).get("/orders").await.refused(401, "expired_api_key");
     assert_eq!(keys.now(&text(&new, "id")).await["status"], "expired");
-    let ended = rotate(&new, json!({})).await.refused(409, "invalid_state_transition");
-    assert_eq!(
-        (&ended["current_status"], &ended["requested_status"]),
-        (&json!("expired"), &json!("expiring"))
+    rotate(&new, json!({})).await.refused_with(
+        409,
+        "invalid_state_transition",
+        &json!({ "current_status": "expired", "requested_status": "expiring" }),
     );
     for (body, errors) in [
         (json!({ "overlap_seconds": 2_592_001 }), json!([["/overlap_seconds", "out_of_range"]])),

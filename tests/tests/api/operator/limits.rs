@@ -2,11 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-
-use super::{patch, wrong_members};
+use tests::{Database, Merchant, has, on_both_databases, rows, text, wrong_members};
 
 on_both_databases!(
     limits_are_set_over_the_platforms_defaults,
@@ -28,8 +24,7 @@ const LIMITS: [&str; 8] = [
 
 async fn limits_are_set_over_the_platforms_defaults(database: Database) {
     let rates = [("AUTHORITY_RATE_LIMITS", "on"), ("AUTHORITY_RATE_WRITE_TEST_PER_SECOND", "7")];
-    let authority = Authority::on(database, &rates).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &rates, "acme").await;
     let path = format!("/merchants/{}", merchant.id);
     let operator = authority.operator();
     let before = operator.get(&path).await.expect(200);
@@ -45,17 +40,16 @@ async fn limits_are_set_over_the_platforms_defaults(database: Database) {
 
     let set =
         json!({ "write_live_per_second": 1_000_000, "endpoints": 1_000, "dispatch_share_percent": 100 });
-    let after = patch(&operator, &path, &json!({ "limits": set })).await.expect(200);
+    let after = operator.patch(&path, &json!({ "limits": set })).await.expect(200);
     let (mut own, mut holds) = (unset.clone(), defaults.clone());
     for (name, value) in set.as_object().unwrap() {
         own[name] = value.clone();
         holds[name] = value.clone();
     }
-    assert_eq!((&after["limits"], &after["effective_limits"]), (&own, &holds));
-    assert_eq!(after["resource_version"], 2);
+    has(&after, json!({ "limits": own, "effective_limits": holds, "resource_version": 2 }));
     // What is not named stays; null is the platform's again.
     let after =
-        patch(&operator, &path, &json!({ "limits": { "write_live_per_second": null } })).await.expect(200);
+        operator.patch(&path, &json!({ "limits": { "write_live_per_second": null } })).await.expect(200);
     own["write_live_per_second"] = Value::Null;
     holds["write_live_per_second"] = json!(25);
     assert_eq!((&after["limits"], &after["effective_limits"]), (&own, &holds));
@@ -65,7 +59,7 @@ async fn limits_are_set_over_the_platforms_defaults(database: Database) {
         "read_live_per_second": 0, "write_test_per_second": 1_000_001, "delivery_per_minute": "60",
         "endpoints": 1_001, "max_in_flight": 257, "dispatch_share_percent": 101, "speed": 1,
     } });
-    let problem = patch(&operator, &path, &wrong).await.refused(422, "unknown_field");
+    let problem = operator.patch(&path, &wrong).await.refused(422, "unknown_field");
     let expected = json!([
         ["/limits/read_live_per_second", "out_of_range"],
         ["/limits/write_test_per_second", "out_of_range"],
@@ -77,9 +71,9 @@ async fn limits_are_set_over_the_platforms_defaults(database: Database) {
     ]);
     assert_eq!(wrong_members(&problem), expected);
     let computed = json!({ "effective_limits": {} });
-    patch(&operator, &path, &computed).await.refused(422, "field_not_writable");
+    operator.patch(&path, &computed).await.refused(422, "field_not_writable");
     let audited = operator.get("/audit-log?limit=2").await.expect(200);
-    for (entry, version) in audited["data"].as_array().unwrap().iter().zip([3, 2]) {
+    for (entry, version) in rows(&audited).iter().zip([3, 2]) {
         let expected = (&json!("merchants.update"), &json!(merchant.id), &json!(version));
         assert_eq!(
             (&entry["operation"], &entry["resource_id"], &entry["version_after"]),
@@ -99,16 +93,13 @@ async fn limits_are_set_over_the_platforms_defaults(database: Database) {
 }
 
 async fn a_rate_holds_for_the_next_request(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RATE_LIMITS", "on")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[("AUTHORITY_RATE_LIMITS", "on")], "acme").await;
     let path = format!("/merchants/{}", merchant.id);
     let endpoint = merchant.endpoint("https://hooks.example.com/", &["order.*"]).await;
-    let test = async || {
-        merchant.api.call(Method::POST, &format!("/webhook-endpoints/{}/test", endpoint.id)).send().await
-    };
-    let standing = |reply: &tests::http::Reply| reply.header("ratelimit-policy").unwrap().to_owned();
+    let test = async || merchant.api.call(Method::POST, &endpoint.path("/test")).send().await;
+    let standing = |reply: &tests::Reply| reply.header("ratelimit-policy").unwrap().to_owned();
     assert_eq!(standing(&test().await), "\"delivery\";q=60;w=60");
-    patch(&authority.operator(), &path, &json!({ "limits": { "delivery_per_minute": 2 } })).await.expect(200);
+    authority.operator().patch(&path, &json!({ "limits": { "delivery_per_minute": 2 } })).await.expect(200);
     let mut reply = test().await;
     assert_eq!((reply.status, standing(&reply)), (202, "\"delivery\";q=2;w=60".to_owned()));
     // A machine that takes half a minute for each would never see it.
@@ -129,7 +120,9 @@ async fn a_rate_holds_for_the_next_request(database: Database) {
         standing(&other.api.post("/webhook-endpoints/we_1/test", &json!({})).await),
         "\"delivery\";q=60;w=60"
     );
-    patch(&authority.operator(), &path, &json!({ "limits": { "delivery_per_minute": null } }))
+    authority
+        .operator()
+        .patch(&path, &json!({ "limits": { "delivery_per_minute": null } }))
         .await
         .expect(200);
     assert_eq!(standing(&test().await), "\"delivery\";q=60;w=60");
@@ -140,7 +133,7 @@ async fn a_merchant_has_as_many_endpoints_as_it_is_allowed(database: Database) {
     let path = format!("/merchants/{}", merchant.id);
     let operator = authority.operator();
     let allow = async |endpoints: Value| {
-        patch(&operator, &path, &json!({ "limits": { "endpoints": endpoints } })).await.expect(200);
+        operator.patch(&path, &json!({ "limits": { "endpoints": endpoints } })).await.expect(200);
     };
     let body = json!({ "url": "https://hooks.example.com/" });
     let refused = async |limit: i64| {
@@ -164,11 +157,8 @@ async fn a_merchant_has_as_many_endpoints_as_it_is_allowed(database: Database) {
     allow(Value::Null).await;
     refused(16).await;
     let page = merchant.api.get("/webhook-endpoints?limit=100").await.expect(200);
-    assert_eq!(page["data"].as_array().unwrap().len(), 18);
-    assert_eq!(
-        merchant.api.get("/integration-health").await.expect(200)["endpoints"].as_array().unwrap().len(),
-        18
-    );
+    assert_eq!(rows(&page).len(), 18);
+    assert_eq!(merchant.health().await["endpoints"].as_array().unwrap().len(), 18);
 }
 
 async fn in_flight_is_set_by_merchant_and_operator_within_the_limit(database: Database) {
@@ -176,7 +166,7 @@ async fn in_flight_is_set_by_merchant_and_operator_within_the_limit(database: Da
     let operator = authority.operator();
     let allow = async |limit: Value| {
         let path = format!("/merchants/{}", merchant.id);
-        patch(&operator, &path, &json!({ "limits": { "max_in_flight": limit } })).await.expect(200);
+        operator.patch(&path, &json!({ "limits": { "max_in_flight": limit } })).await.expect(200);
     };
     let create = async |wanted: Value| {
         let body = json!({ "url": "https://hooks.example.com/", "max_in_flight": wanted });
@@ -203,16 +193,16 @@ async fn in_flight_is_set_by_merchant_and_operator_within_the_limit(database: Da
     assert_eq!(in_flight().await, (40, 40));
     for problem in [
         create(json!(41)).await.refused(422, "validation_failed"),
-        patch(&merchant.api, &path, &json!({ "max_in_flight": 41 })).await.refused(422, "validation_failed"),
-        patch(&operator, &path, &json!({ "max_in_flight": 41 })).await.refused(422, "validation_failed"),
+        merchant.api.patch(&path, &json!({ "max_in_flight": 41 })).await.refused(422, "validation_failed"),
+        operator.patch(&path, &json!({ "max_in_flight": 41 })).await.refused(422, "validation_failed"),
     ] {
         assert_eq!(wrong_members(&problem), json!([["/max_in_flight", "out_of_range"]]));
         let detail = "This merchant's limit max_in_flight is 40; the platform's operator can raise it.";
         assert_eq!(problem["errors"][0]["detail"], detail);
     }
-    let changed = patch(&merchant.api, &path, &json!({ "max_in_flight": 3 })).await.expect(200);
+    let changed = merchant.api.patch(&path, &json!({ "max_in_flight": 3 })).await.expect(200);
     assert_eq!((&changed["max_in_flight"], &changed["resource_version"]), (&json!(3), &json!(2)));
-    let changed = patch(&operator, &path, &json!({ "max_in_flight": 4 })).await.expect(200);
+    let changed = operator.patch(&path, &json!({ "max_in_flight": 4 })).await.expect(200);
     assert_eq!((&changed["max_in_flight"], &changed["resource_version"]), (&json!(4), &json!(3)));
     let audited = operator.get("/audit-log?limit=1").await.expect(200)["data"][0].clone();
     assert_eq!((&audited["operation"], &audited["resource_id"]), (&json!("endpoints.update"), &made["id"]));
@@ -220,12 +210,12 @@ async fn in_flight_is_set_by_merchant_and_operator_within_the_limit(database: Da
         operator.call(Method::PATCH, &path).header("if-match", "1").json(&json!({ "max_in_flight": 5 }));
     stale.send().await.refused(409, "resource_version_conflict");
     // Null: as if nothing had been set.
-    patch(&merchant.api, &path, &json!({ "max_in_flight": null })).await.expect(200);
+    merchant.api.patch(&path, &json!({ "max_in_flight": null })).await.expect(200);
     assert_eq!(in_flight().await, (40, 40));
     allow(Value::Null).await;
     assert_eq!(in_flight().await, (128, 128));
     for name in ["held_until", "held_reason"] {
         let body = json!({ name: null });
-        patch(&merchant.api, &path, &body).await.refused(422, "field_not_writable");
+        merchant.api.patch(&path, &body).await.refused(422, "field_not_writable");
     }
 }

@@ -1,9 +1,6 @@
 //! `GET /metrics` (contract 15.11).
 
-use tests::authority::Authority;
-use tests::eventually::eventually;
-use tests::merchant::Merchant;
-use tests::receiver::Receiver;
+use tests::{Merchant, Receiver, eventually};
 
 /// The value of the sample that is written exactly so.
 fn sample(text: &str, name: &str) -> Option<f64> {
@@ -13,9 +10,8 @@ fn sample(text: &str, name: &str) -> Option<f64> {
 
 #[tokio::test]
 async fn what_happens_is_counted_and_nobody_is_named() {
-    let authority = Authority::start(&[]).await;
+    let (authority, merchant) = Merchant::alone("counted-merchant").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "counted-merchant").await;
     let endpoint = merchant.endpoint(&receiver.url("/counted-path"), &["*"]).await;
     let order = merchant.paid_order().await;
     merchant.order(&order).await;

@@ -10,24 +10,7 @@ mod merchants;
 mod metrics;
 mod sink;
 
-use http::Method;
-use serde_json::{Value, json};
-use tests::http::{Api, Reply};
-
-/// Writes with PATCH.
-async fn patch(api: &Api, path: &str, body: &Value) -> Reply {
-    api.call(Method::PATCH, path).json(body).send().await
-}
-
-/// The pointers and codes of the members that a refusal names.
-fn wrong_members(problem: &Value) -> Value {
-    problem["errors"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|error| json!([error["pointer"], error["code"]]))
-        .collect()
-}
+use tests::{Api, rows};
 
 /// The members of every item of a whole list, page by page with two items each.
 async fn listed(api: &Api, path: &str, member: &str) -> Vec<String> {
@@ -36,7 +19,7 @@ async fn listed(api: &Api, path: &str, member: &str) -> Vec<String> {
     let (mut found, mut next) = (Vec::new(), first.clone());
     loop {
         let page = api.get(&next).await.expect(200);
-        let items = page["data"].as_array().unwrap();
+        let items = rows(&page);
         found.extend(items.iter().map(|item| item[member].as_str().unwrap().to_owned()));
         let Some(cursor) = page["next_cursor"].as_str() else { return found };
         assert_eq!(items.len(), 2, "a page with another behind it is full");

@@ -2,12 +2,9 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Merchant, Receiver, eventually, text, wrong_members};
 
-use super::{listed, patch, wrong_members};
+use super::listed;
 
 #[tokio::test]
 async fn the_platform_gets_the_events_of_everybody() {
@@ -27,7 +24,7 @@ async fn the_platform_gets_the_events_of_everybody() {
     one.checkout().await;
     other.paid_order().await;
     let live = format!("/merchants/{}/live/checkouts", one.id);
-    operator.post(&live, &tests::merchant::checkout_body()).await.expect(201);
+    operator.post(&live, &tests::checkout_body()).await.expect(201);
     authority.nothing_pending().await;
     let secret = text(&sink, "secret");
     let mut told: Vec<Value> = receiver
@@ -69,9 +66,9 @@ async fn it_is_changed_rotated_and_deleted() {
     let receiver = Receiver::accepting().await;
     let sink = operator.post("/sink", &json!({ "url": receiver.url("/old") })).await.expect(201);
     assert_eq!(sink["enabled_events"], json!(["*"]));
-    let changed =
-        patch(&operator, "/sink", &json!({ "url": receiver.url("/new"), "enabled_events": ["checkout.*"] }))
-            .await;
+    let changed = operator
+        .patch("/sink", &json!({ "url": receiver.url("/new"), "enabled_events": ["checkout.*"] }))
+        .await;
     assert_eq!(changed.expect(200)["resource_version"], 2);
     let stale = operator.call(Method::PATCH, "/sink").header("if-match", "1").json(&json!({})).send().await;
     stale.refused(409, "resource_version_conflict");
@@ -86,10 +83,10 @@ async fn it_is_changed_rotated_and_deleted() {
     for secret in [text(&sink, "secret"), text(&rotated, "secret")] {
         arrived[0].verify(&secret).unwrap();
     }
-    let deleted = operator.call(Method::DELETE, "/sink").send().await.expect(200);
+    let deleted = operator.delete("/sink").await.expect(200);
     assert_eq!((&deleted["id"], &deleted["deleted"]), (&sink["id"], &json!(true)));
     operator.get("/sink").await.refused(404, "not_found");
-    patch(&operator, "/sink", &json!({})).await.refused(404, "not_found");
+    operator.patch("/sink", &json!({})).await.refused(404, "not_found");
     merchant.checkout().await;
     assert_eq!(listed(&operator, "/deliveries", "id").await.len(), 1);
     // There may be another one now.

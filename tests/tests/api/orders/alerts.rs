@@ -1,9 +1,7 @@
 //! The operator's alerts: refused reports and money that came too late (contract 3.4, 3.5, 6.2).
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, payment_body, report_body, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, on_both_databases, payment_body, report_body, rows, text, texts};
 
 use crate::orders::{Shop, attempt, state};
 
@@ -114,7 +112,7 @@ async fn reports_that_disagree_are_refused(database: Database) {
         assert_eq!(short(&alerts(&shop).await)[0].2, n as u64 + 1);
     }
     let order = text(&captured["payment"], "order_number");
-    let refund = shop.merchant.api.post(&format!("/orders/{order}/refunds"), &json!({})).await.expect(201);
+    let refund = shop.merchant.refund(&order, &json!({})).await;
     let done = report_body("completed", "e-10");
     shop.merchant
         .operator
@@ -185,7 +183,7 @@ async fn late_money_is_recorded_found_and_given_back(database: Database) {
     for api in [&shop.merchant.api, &shop.merchant.operator] {
         let ids = async |query: &str| -> Vec<String> {
             let page = api.get(&format!("/payments?{query}")).await.expect(200);
-            page["data"].as_array().unwrap().iter().map(|payment| text(payment, "id")).collect()
+            texts(rows(&page), "id")
         };
         assert_eq!(ids("late=true").await, [of_order.clone(), id.clone()]);
         assert_eq!(ids("late=true&status=succeeded&limit=1").await, std::slice::from_ref(&of_order));
@@ -238,7 +236,7 @@ async fn alerts_have_pages(shop: &Shop, open: &[Value]) {
         ("status=closed", 0),
     ] {
         let page = shop.merchant.operator.get(&format!("/alerts?{filter}")).await.expect(200);
-        assert_eq!(page["data"].as_array().unwrap().len(), found, "{filter}");
+        assert_eq!(rows(&page).len(), found, "{filter}");
     }
     shop.merchant.operator.get("/alerts?cursor=x").await.refused(400, "invalid_cursor");
     shop.merchant.operator.get("/alerts?status=done").await.refused(400, "invalid_parameter");

@@ -1,9 +1,7 @@
 //! Row 7: orders from elsewhere.
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, report_body, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, on_both_databases, report_body, text};
 
 use crate::orders::{Shop, made, order_body, state};
 

@@ -10,9 +10,7 @@ mod payments;
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::{Call, Reply};
-use tests::merchant::{Merchant, checkout_body};
+use tests::{Authority, Call, Database, Merchant, Reply, checkout_body};
 
 /// A merchant of an authority of its own.
 struct Shop {
@@ -60,15 +58,7 @@ impl Shop {
     /// Sends what must be refused and must tell nothing.
     async fn refuses(&mut self, call: Call, status: u16, code: &str, facts: Value) -> Reply {
         let reply = call.send().await;
-        let problem = reply.refused(status, code);
-        for (member, fact) in facts.as_object().unwrap() {
-            let errors = problem[member].as_array().into_iter().flatten();
-            let found = match member.as_str() {
-                "errors" => errors.map(|error| json!([error["pointer"], error["code"]])).collect(),
-                _ => problem[member].clone(),
-            };
-            assert_eq!(&found, fact, "{member} of {problem}");
-        }
+        reply.refused_with(status, code, &facts);
         assert_eq!(self.new_events().await, [""; 0], "{code} had an effect");
         reply
     }

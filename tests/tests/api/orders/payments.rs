@@ -2,9 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::authority::Database;
-use tests::merchant::text;
-use tests::on_both_databases;
+use tests::{Database, on_both_databases, text};
 
 use crate::orders::{Shop, attempt, made, state, transition};
 

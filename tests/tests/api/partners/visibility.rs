@@ -1,13 +1,10 @@
 //! Random shares, revocations and changes of orders: after every few of them each merchant sees by requests, and has
 //! heard in its stream, exactly what the model says.
 
-use http::Method;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::merchant::text;
-use tests::on_both_databases;
+use tests::{Authority, Database, on_both_databases, rows, text};
 
 use super::world::World;
 
@@ -67,7 +64,7 @@ async fn change(world: &mut World, order: usize, dice: &mut StdRng) {
         0 | 1 => {
             let note = format!("for our eyes: {}", dice.random::<u32>());
             let path = format!("/orders/{number}/fulfillment");
-            merchant.api.call(Method::PATCH, &path).json(&json!({ "note": note })).send().await;
+            merchant.api.patch(&path, &json!({ "note": note })).await;
         }
         2 | 3 => {
             let line = merchant.order(&number).await["line_items"][0]["id"].clone();
@@ -81,11 +78,11 @@ async fn change(world: &mut World, order: usize, dice: &mut StdRng) {
             let target = if dice.random() { "fulfilled" } else { "delivered" };
             let path = format!("/orders/{number}/fulfillment");
             let body = json!({ "fulfillment_status": target });
-            merchant.api.call(Method::PATCH, &path).json(&body).send().await;
+            merchant.api.patch(&path, &body).await;
         }
         _ => {
             let page = merchant.api.get(&format!("/orders/{number}/shipments")).await.expect(200);
-            if let Some(parcel) = page["data"].as_array().unwrap().first() {
+            if let Some(parcel) = rows(&page).first() {
                 let path = format!("/shipments/{}/advance", text(parcel, "id"));
                 world.sandboxes[owner].post(&path, &json!({ "to": "in_transit" })).await;
             }

@@ -5,10 +5,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use tests::authority::Authority;
-use tests::http::Api;
-use tests::merchant::{Merchant, text};
-use tests::partners;
+use tests::{Api, Authority, Merchant, partners, rows, sequences, text};
 
 /// What a partner sees of an order whatever the share says (contract 2.14).
 const ORDER: [&str; 19] = [
@@ -243,8 +240,7 @@ impl World {
     pub(crate) async fn compare(&self) {
         for (index, merchant) in self.merchants.iter().enumerate() {
             let events = merchant.events().await;
-            let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-            assert_eq!(sequences, Vec::from_iter(1..=events.len() as u64));
+            assert_eq!(sequences(&events), Vec::from_iter(1..=events.len() as u64));
             let copies = events.iter().filter(|event| event["merchant"]["id"] != merchant.id.as_str());
             let copies: Vec<_> = copies
                 .map(|event| {
@@ -254,8 +250,7 @@ impl World {
                 .collect();
             assert_eq!(copies, self.heard[index], "what merchant {index} heard");
             let page = merchant.api.get("/partner-orders?limit=100").await.expect(200);
-            let listed: Vec<_> =
-                page["data"].as_array().unwrap().iter().map(|seen| text(&seen["share"], "id")).collect();
+            let listed: Vec<_> = rows(&page).iter().map(|seen| text(&seen["share"], "id")).collect();
             let mine = self.shares.iter().rev().filter(|shared| shared.partner == index && shared.active);
             assert_eq!(listed, mine.map(|shared| shared.id.clone()).collect::<Vec<_>>());
             for shared in &self.shares {
@@ -268,8 +263,7 @@ impl World {
                 let order = self.merchants[shared.owner].order(&shared.order).await;
                 let parcels = self.parcels.get(&format!("{}/{}", shared.owner, shared.order));
                 assert_eq!(seen["order"], view(&order, parcels.map_or(&[], Vec::as_slice), shared));
-                let found =
-                    page["data"].as_array().unwrap().iter().find(|one| one["share"]["id"] == *shared.id);
+                let found = rows(&page).iter().find(|one| one["share"]["id"] == *shared.id);
                 assert_eq!(found, Some(&seen));
             }
         }

@@ -9,9 +9,8 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, Connection as _};
-use tests::authority::Authority;
-use tests::merchant::{Merchant, text};
 use tests::partners::{connect, share};
+use tests::{Authority, Merchant, rows, sequences, text};
 
 const MERCHANTS: usize = 5;
 const ORDERS_EACH: usize = 4;
@@ -113,7 +112,7 @@ async fn write(merchants: &[Merchant], orders: &[(usize, String)], dice: &mut St
     match dice.random_range(0..10) {
         0 => {
             let page = merchant.api.get("/partner-connections?limit=100&status=active").await.expect(200);
-            let page = page["data"].as_array().unwrap();
+            let page = rows(&page);
             let connection = &page[dice.random_range(0..page.len())]["id"];
             let body = json!({ "connection_id": connection });
             let reply = merchant.api.post(&format!("/orders/{number}/shares"), &body).await;
@@ -122,7 +121,7 @@ async fn write(merchants: &[Merchant], orders: &[(usize, String)], dice: &mut St
         1 => {
             let path = format!("/order-shares?status=active&order_number={number}");
             let page = merchant.api.get(&path).await.expect(200);
-            if let Some(share) = page["data"].as_array().unwrap().first() {
+            if let Some(share) = rows(&page).first() {
                 let path = format!("/order-shares/{}/revoke", text(share, "id"));
                 merchant.api.post(&path, &json!({})).await.expect(200);
             }
@@ -140,23 +139,16 @@ async fn write(merchants: &[Merchant], orders: &[(usize, String)], dice: &mut St
 async fn judge(merchants: &[Merchant]) -> (usize, usize) {
     let mut active: BTreeMap<String, i64> = BTreeMap::new();
     for merchant in merchants {
-        let mut path = "/order-shares?limit=100&status=active".to_owned();
-        loop {
-            let page = merchant.api.get(&path).await.expect(200);
-            for share in page["data"].as_array().unwrap() {
-                let order = merchant.order(&text(share, "order_number")).await;
-                active.insert(text(share, "id"), order["resource_version"].as_i64().unwrap());
-            }
-            let Some(cursor) = page["next_cursor"].as_str() else { break };
-            path = format!("/order-shares?limit=100&status=active&cursor={cursor}");
+        for share in merchant.api.list("/order-shares?limit=100&status=active").await {
+            let order = merchant.order(&text(&share, "order_number")).await;
+            active.insert(text(&share, "id"), order["resource_version"].as_i64().unwrap());
         }
     }
     let (mut all, mut copies) = (0, 0);
     let mut last: BTreeMap<String, (i64, bool)> = BTreeMap::new();
     for merchant in merchants {
         let events = merchant.events().await;
-        let sequences: Vec<_> = events.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-        assert_eq!(sequences, Vec::from_iter(1..=events.len() as u64));
+        assert_eq!(sequences(&events), Vec::from_iter(1..=events.len() as u64));
         all += events.len();
         for event in events.iter().filter(|event| event["merchant"]["id"] != merchant.id.as_str()) {
             copies += 1;

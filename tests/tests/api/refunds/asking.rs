@@ -2,8 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::http::Reply;
-use tests::merchant::{Merchant, payment_body, report_body, text};
+use tests::{Merchant, Reply, payment_body, report_body, text};
 
 use crate::refunds::{ask, refunds, report};
 

@@ -1,9 +1,7 @@
 //! The lists of refunds and payments, and the adapter's work list (contract 4.5, 6.2, 8.5).
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_both_databases;
+use tests::{Authority, Database, Merchant, SCOPES, on_both_databases, rows, text, texts};
 
 use crate::refunds::{ask, ids, payment_of, refunds, report};
 
@@ -49,14 +47,9 @@ async fn lists_go_by_filter_and_page(database: Database) {
     merchant.api.get("/payments?payment_id=x").await.refused(400, "unknown_parameter");
 
     for (list, expected) in [("/refunds", vec![&c, &b, &a]), ("/payments", vec![&p2, &p1])] {
-        let (mut seen, mut cursor) = (Vec::new(), String::new());
-        loop {
-            let page = merchant.api.get(&format!("{list}?limit=1&cursor={cursor}")).await.expect(200);
-            seen.push(text(&page["data"][0], "id"));
-            let Some(next) = page["next_cursor"].as_str() else { break };
-            next.clone_into(&mut cursor);
-        }
+        let seen = texts(&merchant.api.list(&format!("{list}?limit=1")).await, "id");
         assert_eq!(seen.iter().collect::<Vec<_>>(), expected);
+        let cursor = text(&merchant.api.get(&format!("{list}?limit=1")).await.expect(200), "next_cursor");
         let other = if list == "/refunds" { "/payments" } else { "/refunds" };
         merchant.api.get(&format!("{other}?cursor={cursor}")).await.refused(400, "invalid_cursor");
         merchant
@@ -86,7 +79,7 @@ async fn the_adapter_finds_its_work(database: Database) {
     }
     made.reverse();
     let operator = authority.operator();
-    let open: Vec<String> = made.iter().map(|refund| text(refund, "id")).collect();
+    let open = texts(&made, "id");
     assert_eq!(ids(&operator, "/refunds?status=requested").await, open);
     let item = operator.get("/refunds?limit=1").await.expect(200)["data"][0].clone();
     let mut expected = made[0].clone();
@@ -100,7 +93,7 @@ async fn the_adapter_finds_its_work(database: Database) {
     loop {
         let path = format!("/refunds?status=requested&limit=4&cursor={cursor}");
         let page = operator.get(&path).await.expect(200);
-        seen.extend(page["data"].as_array().unwrap().iter().map(|refund| text(refund, "id")));
+        seen.extend(rows(&page).iter().map(|refund| text(refund, "id")));
         let Some(next) = page["next_cursor"].as_str() else { break };
         next.clone_into(&mut cursor);
         assert_eq!(cursor.len(), 58);

@@ -8,20 +8,10 @@ mod platform;
 mod sequences;
 
 use serde_json::{Value, json};
-use tests::http::{Api, Reply};
-use tests::merchant::{Merchant, report_body, text};
+use tests::{Api, Merchant, Reply, report_body, rows, text, texts};
 
 fn refunds(order: &str) -> String {
     format!("/orders/{order}/refunds")
-}
-
-/// An order of this total, paid at once.
-async fn paid(merchant: &Merchant, total: i64) -> String {
-    let line = json!({ "name": "T-shirt", "quantity": 1, "unit_amount": total });
-    let body = json!({ "currency": "USD", "line_items": [line] });
-    let checkout = merchant.operator.post(&merchant.platform_path("checkouts"), &body).await.expect(201);
-    let payment = merchant.payment(&checkout, "automatic").await;
-    text(&merchant.report(&payment, "succeeded").await["payment"], "order_number")
 }
 
 async fn payment_of(merchant: &Merchant, order: &str) -> Value {
@@ -30,7 +20,7 @@ async fn payment_of(merchant: &Merchant, order: &str) -> Value {
 }
 
 async fn ask(merchant: &Merchant, order: &str, body: Value) -> Value {
-    merchant.api.post(&refunds(order), &body).await.expect(201)
+    merchant.refund(order, &body).await
 }
 
 async fn reported(merchant: &Merchant, refund: &Value, body: &Value) -> Reply {
@@ -47,9 +37,5 @@ async fn report(merchant: &Merchant, refund: &Value, status: &str) -> Value {
 
 async fn ids(api: &Api, path: &str) -> Vec<String> {
     let page = api.get(path).await.expect(200);
-    page["data"].as_array().unwrap().iter().map(|record| text(record, "id")).collect()
-}
-
-fn is_replay(reply: &Reply) -> bool {
-    reply.header("idempotent-replayed") == Some("true")
+    texts(rows(&page), "id")
 }

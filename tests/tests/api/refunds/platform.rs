@@ -1,10 +1,8 @@
 //! The platform's side: it asks for refunds as merchants do, and its payment adapter reports on them (contract 3.6,
 //! 6.2).
 
-use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, report_body, text};
-use tests::on_both_databases;
+use serde_json::json;
+use tests::{Database, Merchant, on_both_databases, report_body, rows, text};
 
 use crate::refunds::{ask, payment_of, report, reported};
 
@@ -41,14 +39,13 @@ async fn the_platform_asks_and_reports(database: Database) {
     assert_eq!(reported(&merchant, &second, &shared).await.expect(200)["applied"], true);
 
     let contradiction = reported(&merchant, &refund, &report_body("failed", "e-4")).await;
-    let problem = contradiction.refused(409, "processor_conflict");
-    assert_eq!(
-        (&problem["current_status"], &problem["requested_status"]),
-        (&json!("completed"), &json!("failed"))
+    contradiction.refused_with(
+        409,
+        "processor_conflict",
+        &json!({ "current_status": "completed", "requested_status": "failed" }),
     );
     let alerts = merchant.operator.get("/alerts").await.expect(200);
-    let about: Vec<_> =
-        alerts["data"].as_array().unwrap().iter().map(|alert| (&alert["code"], &alert["subject"])).collect();
+    let about: Vec<_> = rows(&alerts).iter().map(|alert| (&alert["code"], &alert["subject"])).collect();
     assert_eq!(about, [(&json!("report_refused"), &refund["id"])]);
     // A refused report is not counted: corrected, the same event is taken.
     let corrected = reported(&merchant, &refund, &report_body("completed", "e-4")).await.expect(200);
@@ -75,9 +72,7 @@ async fn the_adapters_key_is_enough() {
         ("operator:write", false, false),
         ("carrier:write", false, false),
     ] {
-        let output =
-            authority.run(&["operator-key", "create", "--name", "x", "--scopes", scope, "--json"]).await;
-        let made: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let made = authority.new_operator_key("x", &[scope]).await;
         let api = authority.operator().with_key(made["key"].as_str());
         for path in ["/refunds", &*record] {
             let reply = api.get(path).await;

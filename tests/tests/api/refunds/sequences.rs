@@ -3,23 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{EventPosition, Merchant, report_body, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, on_both_databases, report_body, text};
 
 use crate::refunds::{ask, payment_of, refunds, report, reported};
+use crate::sequences::from;
 
 on_both_databases!(every_step_is_told_in_its_sequence);
-
-/// Events from `first` on, one after the other.
-fn from(first: u64, events: &[(&str, u64)]) -> Vec<EventPosition> {
-    let told = |(sequence, (event_type, version)): (u64, &(&str, u64))| EventPosition {
-        sequence,
-        event_type: (*event_type).to_owned(),
-        version: Some(*version),
-    };
-    (first..).zip(events).map(told).collect()
-}
 
 /// What order and payment show of their refunds.
 async fn money(merchant: &Merchant, order: &str) -> Value {

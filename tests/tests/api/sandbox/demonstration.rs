@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use authority_domain::Timestamp;
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
+use tests::{Authority, Merchant, eventually, ms, text};
 
 use crate::sandbox::playground::Playground;
 
@@ -40,7 +37,7 @@ async fn refunds_move_by_themselves() {
     assert_eq!([&ended[0]["status"], &ended[0]["failure"]], [&json!("completed"), &Value::Null]);
     assert_eq!([&ended[1]["status"], &ended[1]["failure"]["code"]], ["failed", "insufficient_funds"]);
     for refund in &ended {
-        let at = |member: &str| Timestamp::parse(&text(refund, member)).unwrap().as_ms();
+        let at = |member: &str| ms(refund, member);
         let end = if refund["status"] == "failed" { "failed_at" } else { "completed_at" };
         assert!(at("processing_at") - at("created_at") >= 1000, "{refund}");
         assert!(at(end) - at("processing_at") >= 1000, "{refund}");
@@ -111,10 +108,8 @@ async fn a_seed_makes_the_same_data_everywhere_and_a_broken_one_goes_on() {
         assert!(statuses.contains(event), "{statuses:?}");
     }
 
-    let command = ["sandbox", "seed", "--merchant", "seed-other", "--orders", "3", "--seed", "9", "--json"];
-    let output = authority.run(&command).await;
-    assert!(output.status.success(), "{output:?}");
-    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let command = ["sandbox", "seed", "--merchant", "seed-other", "--orders", "3", "--seed", "9"];
+    let printed = authority.tells(&command).await;
     assert_eq!([&printed["orders"], &printed["last_order_number"]], [&json!(3), &json!("ORD-100153")]);
     authority.is_sound().await;
 }

@@ -1,16 +1,13 @@
 //! What processors, carriers and the platform would report (contract 3.5 to 3.8).
 
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::merchant::text;
-use tests::shop::shipments;
+use tests::text;
 
 use crate::sandbox::playground::Playground;
 
 #[tokio::test]
 async fn payments_and_parcels_move_on() {
-    let authority = Authority::start(&[]).await;
-    let playground = Playground::open(&authority, "advance").await;
+    let (_authority, playground) = Playground::alone("advance").await;
     let payment = playground.pay(json!({ "outcome": "authorized" })).await;
     let path = format!("/payments/{}/advance", text(&payment, "id"));
     let part = json!({ "to": "succeeded", "amount_captured": 5000 });
@@ -24,8 +21,7 @@ async fn payments_and_parcels_move_on() {
 
     let payment = playground.pay(json!({ "outcome": "succeeded" })).await;
     let number = text(&payment, "order_number");
-    let parcel =
-        playground.merchant.api.post(&shipments(&number), &json!({ "carrier": "dhl" })).await.expect(201);
+    let parcel = playground.merchant.ship(&number, &json!({ "carrier": "dhl" })).await;
     let known = playground.merchant.events().await.len();
     let path = format!("/shipments/{}/advance", text(&parcel, "id"));
     let held = json!({ "to": "exception", "exception": { "code": "customs" } });
@@ -43,13 +39,12 @@ async fn payments_and_parcels_move_on() {
 
 #[tokio::test]
 async fn refunds_move_on() {
-    let authority = Authority::start(&[]).await;
-    let playground = Playground::open(&authority, "refunds").await;
+    let (_authority, playground) = Playground::alone("refunds").await;
     let payment = playground.pay(json!({ "outcome": "succeeded" })).await;
     let number = text(&payment, "order_number");
     let ask = async |amount: u64| {
         let body = json!({ "amount": amount });
-        playground.merchant.api.post(&format!("/orders/{number}/refunds"), &body).await.expect(201)
+        playground.merchant.refund(&number, &body).await
     };
     let path = |refund: &Value| format!("/refunds/{}/advance", text(refund, "id"));
     let part = ask(300).await;
@@ -77,8 +72,7 @@ async fn refunds_move_on() {
 
 #[tokio::test]
 async fn subscriptions_move_on() {
-    let authority = Authority::start(&[]).await;
-    let playground = Playground::open(&authority, "subscriptions").await;
+    let (authority, playground) = Playground::alone("subscriptions").await;
     let item = json!({ "name": "Coffee", "quantity": 1, "unit_amount": 1500 });
     let body =
         json!({ "currency": "USD", "interval": "month", "items": [item], "customer": { "name": "Ada" } });

@@ -2,8 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::merchant::{checkout_body, text};
+use tests::{Authority, checkout_body, text};
 
 use crate::sandbox::playground::{PAID, Playground};
 
@@ -40,8 +39,7 @@ async fn every_outcome_of_a_payment() {
 
 #[tokio::test]
 async fn a_declined_checkout_is_paid_at_the_second_try_and_ends_are_ends() {
-    let authority = Authority::start(&[]).await;
-    let playground = Playground::open(&authority, "declined").await;
+    let (_authority, playground) = Playground::alone("declined").await;
     let checkout = playground.play("/checkouts", checkout_body(), 201).await;
     let path = |verb: &str| format!("/checkouts/{}/{verb}", text(&checkout, "id"));
     let declined = json!({ "outcome": "failed", "failure_code": "insufficient_funds",
@@ -67,8 +65,7 @@ async fn a_declined_checkout_is_paid_at_the_second_try_and_ends_are_ends() {
 
 #[tokio::test]
 async fn orders_are_taken_in_paid_and_cancelled() {
-    let authority = Authority::start(&[]).await;
-    let playground = Playground::open(&authority, "orders").await;
+    let (_authority, playground) = Playground::alone("orders").await;
     let line = json!({ "name": "Mug", "quantity": 1, "unit_amount": 1250 });
     let body = |pay: Value| {
         let mut body = json!({ "currency": "USD", "line_items": [line], "source": "pos" });

@@ -1,9 +1,7 @@
 //! Where the tests play.
 
 use serde_json::Value;
-use tests::authority::Authority;
-use tests::http::Api;
-use tests::merchant::{Merchant, checkout_body, text};
+use tests::{Api, Authority, Merchant, checkout_body, text};
 
 /// A merchant, and the sandbox asked with a key that could read nothing of what happens in it.
 pub(crate) struct Playground {
@@ -12,6 +10,13 @@ pub(crate) struct Playground {
 }
 
 impl Playground {
+    /// Opens one as the only merchant of a service.
+    pub(crate) async fn alone(slug: &str) -> (Authority, Self) {
+        let authority = Authority::start(&[]).await;
+        let playground = Self::open(&authority, slug).await;
+        (authority, playground)
+    }
+
     pub(crate) async fn open(authority: &Authority, slug: &str) -> Self {
         let merchant = Merchant::create(authority, slug).await;
         // Any scope suffices.
@@ -30,8 +35,7 @@ impl Playground {
 
     /// The names of the events behind the first `known`.
     pub(crate) async fn events_after(&self, known: usize) -> String {
-        let events = self.merchant.events_after(known).await;
-        events.into_iter().map(|event| event.event_type).collect::<Vec<_>>().join(" ")
+        self.merchant.types_after(known).await.join(" ")
     }
 }
 

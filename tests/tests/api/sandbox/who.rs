@@ -2,17 +2,14 @@
 
 use http::Method;
 use serde_json::json;
-use tests::authority::Authority;
-use tests::merchant::{checkout_body, text};
-use tests::shop::shipments;
+use tests::{Authority, checkout_body, shipments, text};
 
 use crate::sandbox::playground::{PAID, Playground};
 
 /// Contract 4.2 and 6.3: the merchant API's checks, a test key in the place of a scope.
 #[tokio::test]
 async fn who_may_and_what_is_told_first() {
-    let authority = Authority::start(&[]).await;
-    let playground = Playground::open(&authority, "who").await;
+    let (authority, playground) = Playground::alone("who").await;
     let live = authority.sandbox(&playground.merchant.issue_key("live", &["orders:read"]).await);
     live.post("/checkouts", &checkout_body()).await.refused(403, "test_mode_only");
     let odd = live.call(Method::POST, "/checkouts").header("service-version", "2020-01-01");
@@ -34,8 +31,7 @@ async fn who_may_and_what_is_told_first() {
     let checkout = stranger.play("/checkouts", checkout_body(), 201).await;
     let payment = stranger.pay(pay.clone()).await;
     let number = text(&payment, "order_number");
-    let parcel =
-        stranger.merchant.api.post(&shipments(&number), &json!({ "carrier": "dhl" })).await.expect(201);
+    let parcel = stranger.merchant.ship(&number, &json!({ "carrier": "dhl" })).await;
     for (path, body) in [
         (format!("/checkouts/{}/pay", text(&checkout, "id")), pay.clone()),
         (format!("/checkouts/{}/cancel", text(&checkout, "id")), json!({})),
@@ -65,8 +61,7 @@ async fn who_may_and_what_is_told_first() {
 /// One key, one payment, also when it is asked for fifty times at once.
 #[tokio::test]
 async fn a_repeated_request_is_answered_again() {
-    let authority = Authority::start(&[]).await;
-    let playground = Playground::open(&authority, "repeated").await;
+    let (_authority, playground) = Playground::alone("repeated").await;
     let checkout = playground.play("/checkouts", checkout_body(), 201).await;
     let path = format!("/checkouts/{}/pay", text(&checkout, "id"));
     let pay = json!({ "outcome": "succeeded" });

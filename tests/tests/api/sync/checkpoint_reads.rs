@@ -1,9 +1,7 @@
 //! Checkpoints as they are read: lists of them (contract 4.12), and how far consumers are behind (2.12).
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, SCOPES, on_both_databases, rows, text};
 
 use super::checkpoints::acknowledge;
 use crate::sync::changes;
@@ -28,8 +26,7 @@ async fn checkpoints_are_listed_and_found(database: Database) {
     live.post("/sync/checkpoints", &json!({ "name": "c0", "cursor": in_live })).await.expect(200);
 
     let names = |page: &Value| -> Vec<String> {
-        let rows = page["data"].as_array().unwrap().iter();
-        rows.map(|row| format!("{} {}", text(row, "name"), text(row, "stream"))).collect()
+        rows(page).iter().map(|row| format!("{} {}", text(row, "name"), text(row, "stream"))).collect()
     };
     let (mut all, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -50,7 +47,7 @@ async fn checkpoints_are_listed_and_found(database: Database) {
         assert_eq!(names(&page), expected, "{query}");
     }
     let of_orders = merchant.api.get("/sync/checkpoints?stream=orders&limit=100").await.expect(200);
-    assert_eq!(of_orders["data"].as_array().unwrap().len(), 50);
+    assert_eq!(rows(&of_orders).len(), 50);
     merchant.api.get("/sync/checkpoints?stream=refunds").await.refused(400, "invalid_parameter");
     let filtered = merchant.api.get("/sync/checkpoints?stream=orders&limit=1").await.expect(200);
     let elsewhere = format!("/sync/checkpoints?cursor={}", text(&filtered, "next_cursor"));
@@ -59,7 +56,7 @@ async fn checkpoints_are_listed_and_found(database: Database) {
 
 async fn health_tells_how_far_consumers_are_behind(database: Database) {
     let (authority, merchant) = Merchant::on(database, "behind").await;
-    let health = async || merchant.api.get("/integration-health").await.expect(200);
+    let health = async || merchant.health().await;
     assert_eq!(health().await["checkpoints"], json!([]));
     let events = text(&merchant.api.get("/events").await.expect(200), "resume_cursor");
     merchant.paid_order().await;

@@ -1,13 +1,9 @@
 //! Checkpoints as they are made and moved (contract 2.13, 4.12).
 
 use futures_util::future::join_all;
-use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Database;
 use tests::damage::copy;
-use tests::http::Reply;
-use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_both_databases;
+use tests::{Database, Merchant, Reply, SCOPES, has, on_both_databases, rows, text, texts};
 
 use crate::sync::changes;
 
@@ -22,9 +18,7 @@ on_both_databases!(
 /// The cursor behind each of the first events, from the place before the first on.
 async fn cursors(merchant: &Merchant, count: usize) -> Vec<String> {
     let mut cursors = vec![text(&merchant.api.get("/events").await.expect(200), "resume_cursor")];
-    for _ in 0..count {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(count).await;
     for _ in 0..count {
         let last = cursors.last().unwrap();
         let page = merchant.api.get(&format!("/events?limit=1&cursor={last}")).await.expect(200);
@@ -77,7 +71,7 @@ async fn a_checkpoint_is_made_moved_and_kept(database: Database) {
     // Events go on, the checkpoint stays.
     merchant.checkout().await;
     let listed = merchant.api.get("/sync/checkpoints").await.expect(200);
-    assert_eq!(listed["data"].as_array().unwrap().len(), 1);
+    assert_eq!(rows(&listed).len(), 1);
     assert_eq!(part(&listed["data"][0]), json!([made["id"], 1, 5, 3, cursors[1]]));
     assert_eq!(merchant.events().await.len(), 6, "nobody is told of checkpoints");
     authority.is_sound().await;
@@ -125,16 +119,12 @@ async fn only_genuine_cursors_of_the_feed_count(database: Database) {
     for (stream, cursor) in [("events", events), ("orders", orders)] {
         let body = json!({ "name": "both", "stream": stream, "cursor": cursor });
         let made = acknowledge(&merchant, &body).await.expect(200);
-        assert_eq!(
-            (&made["stream"], &made["position"], &made["lag_events"]),
-            (&json!(stream), &json!(12), &json!(0))
-        );
+        has(&made, json!({ "stream": stream, "position": 12, "lag_events": 0 }));
     }
     // What is wrong with the body is told first, and all of it at once.
     let wrong = json!({ "name": "Not A Name", "cursor": 7, "position": 3 });
     let told = acknowledge(&merchant, &wrong).await.refused(422, "field_not_writable");
-    let pointers: Vec<_> =
-        told["errors"].as_array().unwrap().iter().map(|error| text(error, "pointer")).collect();
+    let pointers = texts(told["errors"].as_array().unwrap(), "pointer");
     assert_eq!(pointers, ["/name", "/cursor", "/position"]);
 }
 
@@ -165,17 +155,15 @@ async fn of_concurrent_acknowledgements_the_highest_stays(database: Database) {
         Vec::from_iter(1..=accepted.len() as u64)
     );
     assert!(accepted.iter().map(|(_, position)| position).is_sorted(), "{accepted:?}");
-    let rows = merchant.api.get("/sync/checkpoints").await.expect(200);
-    assert_eq!((rows["data"].as_array().unwrap().len(), &rows["data"][0]["position"]), (1, &json!(24)));
+    let page = merchant.api.get("/sync/checkpoints").await.expect(200);
+    assert_eq!((rows(&page).len(), &page["data"][0]["position"]), (1, &json!(24)));
 }
 
 async fn an_acknowledgement_is_repeated_under_its_key(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "repeating").await;
     let cursors = cursors(&merchant, 3).await;
-    let send = async |key: &str, cursor: &str| {
-        let call = merchant.api.call(Method::POST, "/sync/checkpoints").json(&at(cursor));
-        call.header("idempotency-key", key).send().await
-    };
+    let send =
+        async |key: &str, cursor: &str| merchant.api.post_as(key, "/sync/checkpoints", &at(cursor)).await;
     let first = send("one", &cursors[1]).await.expect(200);
     send("two", &cursors[2]).await.expect(200);
     // The answer that was lost, though the checkpoint has moved on since.

@@ -1,10 +1,7 @@
 //! The feed of changed orders (contract 4.11).
 
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::shop::shipments;
+use tests::{Database, Merchant, on_both_databases, text};
 
 use crate::sync::{changes, rows, set};
 
@@ -28,7 +25,7 @@ async fn an_order_stands_where_its_last_change_put_it(database: Database) {
     assert_eq!(members, ["changed_at", "object", "order", "order_number", "resource_version", "sequence"]);
 
     // A parcel changes its order; what its carrier says of it then does not, until it arrives.
-    let parcel = merchant.api.post(&shipments(&one), &json!({ "carrier": "dhl" })).await.expect(201);
+    let parcel = merchant.ship(&one, &json!({ "carrier": "dhl" })).await;
     assert_eq!(rows(&changes(&merchant, "").await), [(two.clone(), 12, 2), (one.clone(), 14, 3)]);
     let report = async |status: &str| {
         let path = format!("/shipments/{}/reports", text(&parcel, "id"));

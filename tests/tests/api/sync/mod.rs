@@ -8,8 +8,7 @@ mod references;
 
 use http::Method;
 use serde_json::Value;
-use tests::http::{Call, Reply};
-use tests::merchant::{Merchant, text};
+use tests::{Call, Merchant, Reply, text};
 
 /// A call that sets what a system calls an order.
 fn setting(merchant: &Merchant, order: &str, system: &str, body: &Value) -> Call {
@@ -21,7 +20,7 @@ async fn set(merchant: &Merchant, order: &str, system: &str, body: &Value) -> Re
 }
 
 async fn remove(merchant: &Merchant, order: &str, system: &str) -> Reply {
-    merchant.api.call(Method::DELETE, &format!("/orders/{order}/external-references/{system}")).send().await
+    merchant.api.delete(&format!("/orders/{order}/external-references/{system}")).await
 }
 
 /// A page of the feed.
@@ -31,13 +30,14 @@ async fn changes(merchant: &Merchant, query: &str) -> Value {
 
 /// Order, sequence and version of each row of a page.
 fn rows(page: &Value) -> Vec<(String, u64, u64)> {
-    let rows = page["data"].as_array().unwrap().iter();
-    rows.map(|row| {
-        (
-            text(row, "order_number"),
-            row["sequence"].as_u64().unwrap(),
-            row["resource_version"].as_u64().unwrap(),
-        )
-    })
-    .collect()
+    tests::rows(page)
+        .iter()
+        .map(|row| {
+            (
+                text(row, "order_number"),
+                row["sequence"].as_u64().unwrap(),
+                row["resource_version"].as_u64().unwrap(),
+            )
+        })
+        .collect()
 }

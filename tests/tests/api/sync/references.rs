@@ -3,10 +3,7 @@
 use futures_util::future::join_all;
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, SCOPES, text};
-use tests::on_both_databases;
-use tests::shop::shipments;
+use tests::{Database, Merchant, SCOPES, on_both_databases, rows, texts};
 
 use crate::sync::{remove, set, setting};
 
@@ -42,8 +39,7 @@ async fn an_entry_is_set_changed_and_removed(database: Database) {
 
     let url = "https://erp.example.com/orders/1";
     let both = set(&merchant, &order, "erp", &json!({ "id": "SO-1", "url": url })).await.expect(200);
-    let systems: Vec<_> =
-        both["external_references"].as_array().unwrap().iter().map(|entry| text(entry, "system")).collect();
+    let systems = texts(both["external_references"].as_array().unwrap(), "system");
     assert_eq!(
         (systems, &both["external_references"][0]["url"]),
         (vec!["erp".to_owned(), "wms".to_owned()], &json!(url))
@@ -71,7 +67,7 @@ async fn an_entry_is_set_changed_and_removed(database: Database) {
     assert_eq!(told.iter().filter_map(|told| told.version).collect::<Vec<_>>(), [3, 4, 5, 6]);
     assert_eq!(merchant.events().await[9]["data"]["object"], gone);
     // An order that has ended is still referred to.
-    merchant.api.post(&shipments(&order), &json!({ "carrier": "dhl" })).await.expect(201);
+    merchant.ship(&order, &json!({ "carrier": "dhl" })).await;
     let body = json!({ "fulfillment_status": "delivered" });
     let call = merchant.api.call(Method::PATCH, &format!("/orders/{order}/fulfillment")).json(&body);
     assert_eq!(call.send().await.expect(200)["status"], "completed");
@@ -158,8 +154,7 @@ async fn versions_and_keys_are_honoured(database: Database) {
     let call = |order: &str, system: &str| {
         merchant.api.call(Method::PUT, &format!("/orders/{order}/external-references/{system}"))
     };
-    let nonsense =
-        |call: tests::http::Call| call.header("content-type", "application/json").bytes("{").send();
+    let nonsense = |call: tests::Call| call.header("content-type", "application/json").bytes("{").send();
     for system in ["ERP", "-erp", "e.r.p", "%C3%A9", &"a".repeat(33)] {
         assert_eq!(
             nonsense(call("ORD-9", system)).await.refused(400, "invalid_parameter")["param"],
@@ -179,8 +174,7 @@ async fn versions_and_keys_are_honoured(database: Database) {
         .refused(409, "resource_version_conflict");
     let wrong =
         call("ORD-100001", "erp").json(&json!({ "url": "x" })).send().await.refused(422, "validation_failed");
-    let pointers: Vec<_> =
-        wrong["errors"].as_array().unwrap().iter().map(|error| text(error, "pointer")).collect();
+    let pointers = texts(wrong["errors"].as_array().unwrap(), "pointer");
     assert_eq!(pointers, ["/id", "/url"]);
     for path in ["/orders/ORD-100001/external-references/erp", "/orders/ORD-100001/external-references/"] {
         let reply = merchant.api.get(path).await;
@@ -213,7 +207,7 @@ async fn an_order_is_found_by_its_name(database: Database) {
     set(&merchant, &two, "wms", &json!({ "id": "SO 1&2" })).await.expect(200);
     let found = async |query: &str| -> Vec<String> {
         let page = merchant.api.get(&format!("/orders?{query}")).await.expect(200);
-        page["data"].as_array().unwrap().iter().map(|order| text(order, "order_number")).collect()
+        texts(rows(&page), "order_number")
     };
     for (query, expected) in [
         ("external_system=erp&external_id=SO+1%262", vec![one.clone()]),

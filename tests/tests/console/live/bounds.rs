@@ -4,11 +4,8 @@
 use futures_util::StreamExt as _;
 use futures_util::future::join_all;
 use futures_util::stream::iter;
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
 use tests::memory::memory_mib;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
+use tests::{Authority, Database, Merchant, eventually, on_both_databases};
 
 use super::Stream;
 use crate::browser::Browser;

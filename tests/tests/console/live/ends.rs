@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
-use tests::authority::Database;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::service::{InProcess, serve};
+use serde_json::json;
+use tests::service::serve;
+use tests::{Database, InProcess, Merchant, on_both_databases, text};
 use tokio::time::timeout;
 
 use super::{Stream, by_itself, seen};
 use crate::browser::Browser;
 use crate::portal::sessions::set_status;
 use crate::portal::{ALL, entered, link_with, opened};
+use crate::sessions::READER;
 
 on_both_databases!(
     a_stream_ends_with_its_session,
@@ -26,8 +25,7 @@ const MINUTE: i64 = 60 * 1000;
 async fn a_stream_ends_with_its_session(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     let resting = Merchant::create(&authority, "resting").await;
-    let made = authority.run(&["operator-key", "create", "--name", "night", "--json"]).await;
-    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let made = authority.new_operator_key("night", READER).await;
     let night = Browser::with_key(&authority, &text(&made, "key")).await;
     let day = Browser::signed_in(&authority).await;
     let (mine, leaving, theirs) =
@@ -39,8 +37,7 @@ async fn a_stream_ends_with_its_session(database: Database) {
         ended.push(Stream::of(browser, page).await);
     }
     let mut lasting = Stream::of(&mine, "/portal").await;
-    let revoke = ["operator-key", "revoke", "--id", &text(&made, "id"), "--reason", "left"];
-    assert!(authority.run(&revoke).await.status.success());
+    authority.revoke_operator_key(&text(&made, "id")).await;
     assert_eq!(day.send("/console", "/console/sign-out", &[]).await.status, 303);
     assert_eq!(leaving.send("/portal", "/portal/sign-out", &[]).await.status, 200);
     set_status(&resting, "suspended").await;
@@ -53,8 +50,7 @@ async fn a_stream_ends_with_its_session(database: Database) {
 }
 
 async fn a_stream_ends_with_the_time_of_its_session(database: Database) {
-    let service = InProcess::start(database, &[]).await;
-    let merchant = Merchant::create(&service, "acme").await;
+    let (service, merchant) = Merchant::inside(database, &[], "acme").await;
     let short =
         opened(&link_with(&merchant, json!({ "scopes": ALL, "expires_in_seconds": 600 })).await).await;
     let [idle, busy] = [Browser::signed_in(&service).await, Browser::signed_in(&service).await];

@@ -5,8 +5,7 @@ mod bounds;
 mod ends;
 mod news;
 
-use tests::eventually::within;
-use tests::http::Reply;
+use tests::{Reply, within};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 

@@ -1,9 +1,6 @@
 //! What a stream tells, and whom.
 
-use tests::authority::{Authority, Database};
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{Authority, Database, Merchant, Receiver, on_both_databases};
 
 use super::{Stream, address, attribute, seen};
 use crate::browser::Browser;

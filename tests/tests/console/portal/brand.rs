@@ -2,10 +2,8 @@
 
 use std::process::Output;
 
-use tests::authority::{Authority, Database};
 use tests::binary::lone;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
+use tests::{Database, Merchant, on_both_databases};
 
 use super::{ALL, entered, given, link};
 use crate::browser::Browser;
@@ -24,8 +22,7 @@ async fn the_portal_has_the_platforms_name_colour_and_logo(database: Database) {
         ("AUTHORITY_PORTAL_COLOR", "#FFDC00"),
         ("AUTHORITY_PORTAL_LOGO", path.to_str().unwrap()),
     ];
-    let authority = Authority::on(database, &variables).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &variables, "acme").await;
     let (nobody, look) = given(&link(&merchant, ALL).await);
     let browser = entered(&merchant, ALL).await;
     let image = "<img src=\"/portal/logo\" alt=\"Jones &#38; &#60;Söhne&#62;\">";

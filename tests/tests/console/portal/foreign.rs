@@ -1,14 +1,12 @@
 //! What belongs to others, what a scope leaves out, forms of other sites, texts that act on nothing, and the headers.
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Authority, Database, Endpoint, Merchant, Receiver, on_both_databases, retries, rows, text};
 
 use super::{ALL, entered, link_with, opened};
 use crate::browser::{Browser, audit, encoded, hidden};
-use crate::hostile::{POLICY, without_own_script, without_values};
+use crate::hostile::{HOSTILE, acts_on_nothing, has_the_headers, hostile_merchant, shows_it_as_text};
+use crate::sessions::refuses_forms_of_others;
 
 on_both_databases!(
     what_is_anothers_is_not_there,
@@ -32,7 +30,7 @@ fn paths(endpoint: &Endpoint, delivery: &Value) -> (Vec<String>, Vec<String>) {
 }
 
 async fn what_is_anothers_is_not_there(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let authority = Authority::on(database, &[retries("0")]).await;
     let (merchant, other) =
         (Merchant::create(&authority, "acme").await, Merchant::create(&authority, "other").await);
     let receiver = Receiver::accepting().await;
@@ -96,9 +94,9 @@ async fn a_session_sees_and_does_what_its_scopes_allow(database: Database) {
     }
     let events = merchant.api.get("/events").await.expect(200);
     let of_the_day = |count: usize| format!("Events by hour in the last 24 hours: {count}.");
-    assert!(home.contains(&of_the_day(events["data"].as_array().unwrap().len())), "{home}");
+    assert!(home.contains(&of_the_day(rows(&events).len())), "{home}");
     let form = hidden(&home, "/portal/sign-out").unwrap();
-    let insufficient = |reply: &tests::http::Reply| {
+    let insufficient = |reply: &tests::Reply| {
         reply.status == 403 && reply.text().contains("<code>insufficient_scope</code>")
     };
     for page in pages.iter().filter(|page| **page != event) {
@@ -124,20 +122,7 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
     let (browser, other) = (entered(&merchant, ALL).await, entered(&merchant, ALL).await);
     let page = format!("/portal/endpoints/{}", endpoint.id);
     let action = format!("{page}/disable");
-    let token = |form: Vec<(String, String)>| form.into_iter().find(|(name, _)| name == "_token").unwrap().1;
-    let (own, others) = (token(browser.form(&page, &action).await), token(other.form(&page, &action).await));
-    assert_ne!(own, others);
-    for (token, lines) in [
-        ("", &[][..]),
-        (&others, &[]),
-        (&own, &[("sec-fetch-site", "cross-site")]),
-        (&own, &[("sec-fetch-site", "same-site")]),
-        (&own, &[("origin", "http://evil.example")]),
-    ] {
-        let reply = browser.post(&action, &[("_token", token)], lines).await;
-        assert_eq!(reply.status, 403, "{lines:?} {}", reply.text());
-        assert!(reply.text().contains("nothing was done"), "{}", reply.text());
-    }
+    refuses_forms_of_others(&browser, &other, &page, &action).await;
     // Nor is a link opened by a form of another site.
     let made = link_with(&merchant, json!({ "scopes": ALL })).await;
     let (nobody, link) = super::given(&made);
@@ -151,24 +136,9 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
 }
 
 async fn texts_of_others_are_texts(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
-    let hostile = "</bdi><script>alert(1)</script>\"' onmouseover=x \u{202e}gpj.exe\u{2066} \u{200b}&amp;";
-    let made = json!({ "slug": "acme", "name": hostile, "default_currency": "USD" });
-    let made = authority.operator().post("/merchants", &made).await.expect(201);
-    let mut merchant = Merchant::create(&authority, "other").await;
-    merchant.id = text(&made, "id");
-    merchant.key = merchant.issue_key("test", &["webhooks:manage", "events:read", "orders:read"]).await;
-    merchant.api = authority.merchant(&merchant.key);
-    let receiver = Receiver::start(move |_| Answer::status(500).with_body(hostile)).await;
-    let endpoint = merchant
-        .endpoint_with(
-            json!({ "url": receiver.url("/a?<script>\"'"), "enabled_events": ["*"], "description": hostile }),
-        )
-        .await;
-    let line = json!({ "name": hostile, "quantity": 1, "unit_amount": 100 });
-    let checkout = json!({ "currency": "USD", "line_items": [line],
-        "customer": { "name": hostile, "reference": hostile }, "metadata": { "note": hostile } });
-    merchant.operator.post(&merchant.platform_path("checkouts"), &checkout).await.expect(201);
+    let authority = Authority::on(database, &[retries("0")]).await;
+    let hostile = HOSTILE;
+    let (merchant, endpoint, _receiver, _) = hostile_merchant(&authority).await;
     authority.nothing_pending().await;
     let delivery = merchant.deliveries(&endpoint).await.remove(0);
     let browser = entered(&merchant, ALL).await;
@@ -184,24 +154,17 @@ async fn texts_of_others_are_texts(database: Database) {
         format!("/portal?done={0}&follow={0}", encoded(hostile)),
     ]);
     for path in pages {
-        let html = without_own_script(&without_values(browser.get(&path).await.text()), "/portal");
-        for acting in ["<script", "</bdi>\"", "\u{202e}", "\u{2066}", "\u{200b}", "http-equiv", "whsec_"] {
-            assert!(!html.contains(acting), "{path} has {acting:?}: {html}");
-        }
-        assert!(!html.contains("<bdi></bdi>"), "{path}");
+        acts_on_nothing(&browser, "/portal", &path).await;
     }
     let page = browser.page(&format!("/portal/deliveries/{}", text(&delivery, "id"))).await;
-    assert!(page.contains("&lt;/bdi&gt;&lt;script&gt;alert(1)&lt;/script&gt;"), "{page}");
-    assert!(page.contains("<span class=\"code\">U+202E</span>gpj.exe<span class=\"code\">U+2066</span>"));
+    shows_it_as_text(&page);
 }
 
 async fn every_answer_has_the_headers_and_is_small(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
     let receiver = Receiver::accepting().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
-    for _ in 0..9 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(9).await;
     authority.nothing_pending().await;
     let delivery = merchant.deliveries(&endpoint).await.remove(0);
     let browser = entered(&merchant, ALL).await;
@@ -232,17 +195,7 @@ async fn every_answer_has_the_headers_and_is_small(database: Database) {
         nobody.get("/portal/nothing").await,
         nobody.post("/portal/sign-out", &[], &[]).await,
     ] {
-        for (name, line) in [
-            ("content-security-policy", POLICY),
-            ("referrer-policy", "no-referrer"),
-            ("x-frame-options", "DENY"),
-            ("x-content-type-options", "nosniff"),
-            ("cache-control", "no-store"),
-            ("cross-origin-opener-policy", "same-origin"),
-            ("cross-origin-resource-policy", "same-origin"),
-        ] {
-            assert_eq!(reply.header(name), Some(line), "{} {}", reply.status, reply.text());
-        }
+        has_the_headers(&reply);
     }
     assert_eq!(nobody.get("/portals").await.header("content-type"), Some("application/problem+json"));
 }

@@ -2,14 +2,12 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{
+    Answer, Authority, Database, Endpoint, Merchant, Receiver, on_both_databases, retries, rows, text,
+};
 
 use super::{ALL, entered, link_with, opened};
-use crate::browser::{audit, hidden};
+use crate::browser::audit;
 
 on_both_databases!(
     a_merchant_mends_an_endpoint,
@@ -26,8 +24,7 @@ fn secret_on(html: &str) -> String {
 }
 
 async fn a_merchant_mends_an_endpoint(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,0")], "acme").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.path == "/new" { 200 } else { 404 })).await;
     let endpoint = merchant.endpoint(&receiver.url("/old"), &["order.*"]).await;
@@ -76,23 +73,7 @@ async fn a_merchant_mends_an_endpoint(database: Database) {
         let now = merchant.endpoint_now(&endpoint).await;
         assert_eq!((&now["status"], &now["disabled_reason"]), (&json!(status), &reason));
     }
-    // Counted first, and nothing is sent by that; begun once.
-    let since = [("since", "2020-01-01T00:00:00Z")];
-    let counted = browser.send(&page, &action("recover/count"), &since).await;
-    let missed =
-        merchant.events().await.iter().filter(|event| text(event, "type").starts_with("order.")).count();
-    assert!(counted.text().contains(&format!("<strong>{missed} events</strong>")), "{}", counted.text());
-    assert_eq!(receiver.arrivals().accepted("/new"), 0);
-    let form = hidden(counted.text(), &action("recover")).unwrap();
-    let begun = browser.send_again(&action("recover"), &form, &[]).await;
-    let progress = begun.header("location").unwrap().to_owned();
-    let twice = browser.send_again(&action("recover"), &form, &[]).await;
-    assert_eq!(twice.header("location"), Some(progress.as_str()), "sent twice, begun once");
-    receiver.until("what was missed", |arrivals| arrivals.accepted("/new") == missed).await;
-    eventually("the recovery is completed", async || {
-        browser.page(&progress).await.contains("<span class=\"state completed\">").then_some(())
-    })
-    .await;
+    let missed = browser.recovers(&merchant, &page, &receiver).await;
     authority.nothing_pending().await;
     assert!(browser.page(&page).await.contains("Everything has arrived."));
     assert!(browser.page("/portal").await.contains("Nothing is wrong"));
@@ -172,7 +153,7 @@ async fn an_endpoint_is_created_once_and_its_secret_shown_once(database: Databas
     let other = browser.send_again(page, &form, &[("url", url.as_str()), ("events", "order.*")]).await;
     assert!(other.text().contains("<code>idempotency_key_reused</code>"), "{}", other.text());
     let found = merchant.api.get("/webhook-endpoints").await.expect(200);
-    let found = found["data"].as_array().unwrap();
+    let found = rows(&found);
     assert_eq!((found.len(), &found[0]["url"]), (1, &json!(url)));
     let endpoint = Endpoint { id: text(&found[0], "id"), secret };
     merchant.paid_order().await;
@@ -184,8 +165,7 @@ async fn an_endpoint_is_created_once_and_its_secret_shown_once(database: Databas
 }
 
 async fn something_is_sent_again_once(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0")], "acme").await;
     let receiver = Receiver::start(|arrival| {
         Answer::status(if arrival.nth == 1 { 500 } else { 200 }).with_body("out of order")
     })

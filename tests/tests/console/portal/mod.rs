@@ -6,8 +6,7 @@ mod mending;
 pub(crate) mod sessions;
 
 use serde_json::{Value, json};
-use tests::http::Reply;
-use tests::merchant::{Merchant, text};
+use tests::{Merchant, Reply, text};
 
 use crate::browser::Browser;
 

@@ -2,15 +2,12 @@
 
 use authority_domain::PortalSessionId;
 use futures_util::future::join;
-use http::Method;
-use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::service::InProcess;
+use serde_json::json;
+use tests::{Database, Merchant, on_both_databases, rows, text};
 
 use super::{ALL, entered, given, is_over, link, link_with, opened, press};
 use crate::browser::audit;
+use crate::sessions::READER;
 
 on_both_databases!(
     a_link_works_once,
@@ -56,7 +53,7 @@ async fn a_link_works_once(database: Database) {
     assert_eq!(entries[0], ("portal.sign_in".to_owned(), id.clone()));
     assert_eq!(entries[1].0, "portal_sessions.create");
     let of_session = merchant.operator.get(&format!("/audit-log?key_id={id}")).await.expect(200);
-    assert_eq!(of_session["data"].as_array().unwrap().len(), 1);
+    assert_eq!(rows(&of_session).len(), 1);
     assert_eq!(of_session["data"][0]["merchant_id"], merchant.id.as_str());
 }
 
@@ -111,8 +108,7 @@ async fn a_link_is_asked_for_like_everything_of_the_operator(database: Database)
         let path = format!("/merchants/{nobody}/portal-sessions");
         operator.post(&path, &other).await.refused(404, "not_found");
     }
-    let arguments = ["operator-key", "create", "--name", "r", "--json", "--scopes", "operator:read"];
-    let reader: Value = serde_json::from_slice(&authority.run(&arguments).await.stdout).unwrap();
+    let reader = authority.new_operator_key("r", READER).await;
     let reader = operator.with_key(Some(&text(&reader, "key")));
     reader.post(&path, &other).await.refused(403, "insufficient_scope");
     authority.merchant(&merchant.key).post("/portal-sessions", &other).await.refused(404, "route_not_found");
@@ -122,7 +118,7 @@ async fn a_link_is_asked_for_like_everything_of_the_operator(database: Database)
 
 pub(crate) async fn set_status(merchant: &Merchant, status: &str) {
     let path = format!("/merchants/{}", merchant.id);
-    merchant.operator.call(Method::PATCH, &path).json(&json!({ "status": status })).send().await.expect(200);
+    merchant.operator.patch(&path, &json!({ "status": status })).await.expect(200);
 }
 
 async fn a_second_link_ends_the_session_that_the_browser_had(database: Database) {
@@ -144,8 +140,7 @@ async fn a_second_link_ends_the_session_that_the_browser_had(database: Database)
 }
 
 async fn a_session_ends_by_time(database: Database) {
-    let service = InProcess::start(database, &[]).await;
-    let merchant = Merchant::create(&service, "acme").await;
+    let (service, merchant) = Merchant::inside(database, &[], "acme").await;
     let minute = json!({ "scopes": ALL, "expires_in_seconds": 60 });
     let (early, late) = (link_with(&merchant, minute.clone()).await, link_with(&merchant, minute).await);
     let hour = entered(&merchant, ALL).await;
@@ -166,15 +161,13 @@ async fn a_session_ends_by_time(database: Database) {
 
 async fn a_session_ends_with_the_key_that_made_it(database: Database) {
     let (authority, merchant) = Merchant::on(database, "acme").await;
-    let arguments = ["operator-key", "create", "--name", "platform", "--json", "--scopes", "keys:write"];
-    let key: Value = serde_json::from_slice(&authority.run(&arguments).await.stdout).unwrap();
+    let key = authority.new_operator_key("platform", &["keys:write"]).await;
     let maker =
         Merchant { operator: merchant.operator.with_key(Some(&text(&key, "key"))), ..merchant.clone() };
     let (browser, unopened) = (entered(&maker, ALL).await, link(&maker, ALL).await);
     let other = entered(&merchant, ALL).await;
     assert_eq!(browser.get("/portal").await.status, 200);
-    let revoke = ["operator-key", "revoke", "--id", &text(&key, "id"), "--reason", "leaked"];
-    assert!(authority.run(&revoke).await.status.success());
+    authority.revoke_operator_key(&text(&key, "id")).await;
     assert!(is_over(&browser.get("/portal").await));
     let (nobody, path) = given(&unopened);
     assert!(is_over(&press(&nobody, &path).await));
@@ -216,8 +209,7 @@ async fn signing_out_ends_a_session_and_leads_back(database: Database) {
 /// Beyond what an address may get wrong, links and sessions are no longer looked for.
 #[tokio::test]
 async fn wrong_links_are_counted_like_wrong_keys() {
-    let authority = Authority::start(&[("AUTHORITY_RATE_LIMITS", "on")]).await;
-    let merchant = Merchant::create(&authority, "acme").await;
+    let (_authority, merchant) = Merchant::alone_with(&[("AUTHORITY_RATE_LIMITS", "on")], "acme").await;
     let browser = entered(&merchant, ALL).await;
     let wrong = browser.holding(&"0".repeat(64));
     let mut asked = 0;

@@ -13,11 +13,8 @@ use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::PrivateKeyDer;
 use serde_json::json;
-use tests::authority::Authority;
-use tests::eventually::eventually;
 use tests::gateway::carry;
-use tests::merchant::{Merchant, text};
-use tests::receiver::{Arrivals, Receiver};
+use tests::{Arrivals, Authority, Merchant, Receiver, eventually, retries, text};
 use tokio::runtime::Builder;
 use tokio_rustls::TlsAcceptor;
 
@@ -55,7 +52,7 @@ async fn authority(roots: &str) -> Authority {
         ("AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS", "false"),
         ("AUTHORITY_PRIVATE_RECEIVERS", "10.20.0.0/16,100.64.0.0/10,corp.example"),
         ("AUTHORITY_PLATFORM_PRIVATE_RECEIVERS", "10.20.0.0/16,svc.cluster.local"),
-        ("AUTHORITY_RETRY_SCHEDULE", "0,1,1,1,1,1"),
+        retries("0,1,1,1,1,1"),
     ])
     .await;
     authority.terminate().await;

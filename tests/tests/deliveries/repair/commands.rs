@@ -1,9 +1,7 @@
 //! The same by the command line, beside a running service (contract 6.4).
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
+use tests::{Authority, Database, Merchant, on_both_databases, text};
 
 use super::{ONCE, Switched, ended, missing};
 
@@ -15,21 +13,16 @@ async fn an_operator_sees_and_recovers_what_is_missing(database: Database) {
     merchant.checkout().await;
     merchant.checkout().await;
     authority.nothing_pending().await;
-    let run = async |arguments: &[&str]| -> String {
-        let done = authority.run(arguments).await;
-        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
-        String::from_utf8(done.stdout).unwrap()
-    };
-    let listed = run(&["endpoint", "undelivered", "--id", &endpoint.id, "--json"]).await;
+    let listed = authority.prints(&["endpoint", "undelivered", "--id", &endpoint.id, "--json"]).await;
     let listed: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told: Vec<_> =
         listed.iter().map(|event| (event["sequence"].clone(), event["reason"].clone())).collect();
     assert_eq!(told, [(json!(2), json!("attempts_exhausted")), (json!(1), json!("attempts_exhausted"))]);
     let recover = ["endpoint", "recover", "--id", &endpoint.id, "--since", "2020-01-01T00:00:00Z"];
-    let counted = run(&[&recover[..], &["--dry-run"]].concat()).await;
+    let counted = authority.prints(&[&recover[..], &["--dry-run"]].concat()).await;
     assert_eq!(counted.trim(), format!("{}  2", endpoint.id));
     switched.goes_up();
-    let made: Value = serde_json::from_str(&run(&[&recover[..], &["--json"]].concat()).await).unwrap();
+    let made = authority.tells(&recover).await;
     assert_eq!(ended(&merchant, &made).await["status"], "completed");
     authority.nothing_pending().await;
     assert_eq!(missing(&merchant, &endpoint).await, []);

@@ -11,9 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Endpoint, Merchant, Receiver, eventually, text};
 
 /// One attempt per delivery, so that what fails is given up at once.
 const ONCE: (&str, &str) = ("AUTHORITY_RETRY_SCHEDULE", "0");
@@ -41,20 +39,9 @@ fn at(endpoint: &Endpoint, what: &str) -> String {
     format!("/webhook-endpoints/{}/{what}", endpoint.id)
 }
 
-/// Every page of a list, through pages that may be empty.
-async fn whole_list(merchant: &Merchant, path: &str) -> Vec<Value> {
-    let (mut all, mut next) = (Vec::new(), path.to_owned());
-    loop {
-        let mut page = merchant.api.get(&next).await.expect(200);
-        all.append(page["data"].as_array_mut().unwrap());
-        let Some(cursor) = page["next_cursor"].as_str() else { return all };
-        next = format!("{path}{}cursor={cursor}", if path.contains('?') { '&' } else { '?' });
-    }
-}
-
 /// What has not arrived, as (sequence, reason).
 async fn missing(merchant: &Merchant, endpoint: &Endpoint) -> Vec<(u64, String)> {
-    let all = whole_list(merchant, &at(endpoint, "undelivered")).await;
+    let all = merchant.api.list(&at(endpoint, "undelivered")).await;
     all.iter().map(|event| (event["sequence"].as_u64().unwrap(), text(event, "reason"))).collect()
 }
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{
+    Answer, Authority, Database, Gate, Merchant, Receiver, eventually, has, on_both_databases, retries, rows,
+    text, texts,
+};
 
-use super::{ONCE, Switched, at, ended, missing, whole_list};
+use super::{ONCE, Switched, at, ended, missing};
 
 /// More than a recovery has due at a time.
 const MISSED: usize = 150;
@@ -19,9 +18,7 @@ async fn a_recovery_brings_what_was_missed(database: Database) {
     let switched = Switched::down().await;
     let merchant = Merchant::create(&authority, "recovers").await;
     let endpoint = merchant.endpoint(&switched.receiver.url("/hook"), &["*"]).await;
-    for _ in 0..5 {
-        merchant.paid_order().await;
-    }
+    merchant.paid_orders(5).await;
     authority.nothing_pending().await;
     assert_eq!(missing(&merchant, &endpoint).await.len(), 30);
     switched.goes_up();
@@ -60,10 +57,7 @@ async fn a_recovery_brings_what_was_missed(database: Database) {
     assert_eq!(missing(&merchant, &endpoint).await, []);
     let none = merchant.api.post(&path, &json!({ "since": "2020-01-01T00:00:00Z" })).await.expect(202);
     let none = ended(&merchant, &none).await;
-    assert_eq!(
-        (&none["status"], &none["matched"], &none["enqueued"]),
-        (&json!("completed"), &json!(0), &json!(0))
-    );
+    has(&none, json!({ "status": "completed", "matched": 0, "enqueued": 0 }));
     let nothing_yet = merchant.api.post(&path, &json!({ "since": "2100-01-01T00:00:00Z" })).await.expect(202);
     assert_eq!(nothing_yet["status"], "completed");
     // Each event arrived once after the receiver was up again.
@@ -75,10 +69,7 @@ async fn a_recovery_brings_what_was_missed(database: Database) {
 }
 
 /// Many events that were missed, and a receiver that holds every request until its gate is open.
-async fn held_back(
-    authority: &Authority,
-    slug: &str,
-) -> (Merchant, tests::merchant::Endpoint, Receiver, Gate) {
+async fn held_back(authority: &Authority, slug: &str) -> (Merchant, tests::Endpoint, Receiver, Gate) {
     let gate = Gate::closed();
     let held = gate.clone();
     let receiver = Receiver::start(move |arrival| match arrival.path.as_str() {
@@ -88,18 +79,16 @@ async fn held_back(
     .await;
     let merchant = Merchant::create(authority, slug).await;
     let endpoint = merchant.endpoint(&receiver.url("/down"), &["checkout.created"]).await;
-    for _ in 0..MISSED {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(MISSED).await;
     authority.nothing_pending().await;
     let moved = json!({ "url": receiver.url("/hook") });
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    merchant.api.call(http::Method::PATCH, &path).json(&moved).send().await.expect(200);
+    let path = endpoint.path("");
+    merchant.api.patch(&path, &moved).await.expect(200);
     (merchant, endpoint, receiver, gate)
 }
 
 async fn waiting(merchant: &Merchant, path: &str) -> Vec<Value> {
-    whole_list(merchant, &format!("{path}?status=pending&limit=100")).await
+    merchant.api.list(&format!("{path}?status=pending&limit=100")).await
 }
 
 async fn a_recovery_survives_a_kill_and_does_not_flood(database: Database) {
@@ -126,19 +115,19 @@ async fn a_recovery_survives_a_kill_and_does_not_flood(database: Database) {
     assert_eq!((&done["status"], &done["enqueued"]), (&json!("completed"), &json!(MISSED)));
     authority.nothing_pending().await;
     assert_eq!(missing(&merchant, &endpoint).await, []);
-    let all = whole_list(&merchant, &format!("{deliveries}?status=succeeded&limit=100")).await;
+    let all = merchant.api.list(&format!("{deliveries}?status=succeeded&limit=100")).await;
     let recovered: Vec<_> = all.iter().filter(|row| row["trigger"] == "recovery").collect();
-    let mut events: Vec<_> = recovered.iter().map(|row| text(row, "event_id")).collect();
+    let mut events = texts(recovered.iter().copied(), "event_id");
     events.sort();
     events.dedup();
     assert_eq!((recovered.len(), events.len()), (MISSED, MISSED), "one delivery of each event");
-    let body = |arrival: &&tests::receiver::Arrival| String::from_utf8_lossy(&arrival.body).contains(&fresh);
+    let body = |arrival: &&tests::Arrival| String::from_utf8_lossy(&arrival.body).contains(&fresh);
     assert!(receiver.arrivals().at("/hook").any(|arrival| body(&arrival)));
     authority.is_sound().await;
 }
 
 async fn a_recovery_takes_the_place_of_what_waits(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,86400")]).await;
+    let authority = Authority::on(database, &[retries("0,86400")]).await;
     let switched = Switched::down().await;
     let merchant = Merchant::create(&authority, "waits").await;
     let endpoint = merchant.endpoint(&switched.receiver.url("/hook"), &["*"]).await;
@@ -156,9 +145,7 @@ async fn a_recovery_takes_the_place_of_what_waits(database: Database) {
     assert_eq!(ended(&merchant, &made).await["enqueued"], 1);
     authority.nothing_pending().await;
     let page = merchant.api.get(&deliveries).await.expect(200);
-    let told: Vec<_> = page["data"]
-        .as_array()
-        .unwrap()
+    let told: Vec<_> = rows(&page)
         .iter()
         .map(|row| (text(row, "trigger"), text(row, "status"), row["failure_reason"].clone()))
         .collect();

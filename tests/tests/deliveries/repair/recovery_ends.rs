@@ -2,10 +2,9 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{
+    Answer, Authority, Database, Endpoint, Merchant, Receiver, has, on_both_databases, retries, text,
+};
 
 use super::{at, ended};
 
@@ -16,9 +15,7 @@ async fn far_behind(authority: &Authority, slug: &str) -> (Merchant, Endpoint, R
     let receiver = Receiver::start(|_| Answer::status(503)).await;
     let merchant = Merchant::create(authority, slug).await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
-    for _ in 0..70 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(70).await;
     (merchant, endpoint, receiver)
 }
 
@@ -27,7 +24,7 @@ async fn begin(merchant: &Merchant, endpoint: &Endpoint) -> Value {
 }
 
 async fn a_recovery_ends_with_its_endpoint_or_when_it_is_told_to(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "3600,3600")]).await;
+    let authority = Authority::on(database, &[retries("3600,3600")]).await;
     let (merchant, endpoint, _receiver) = far_behind(&authority, "ends").await;
     // Told to.
     let made = begin(&merchant, &endpoint).await;
@@ -40,18 +37,14 @@ async fn a_recovery_ends_with_its_endpoint_or_when_it_is_told_to(database: Datab
     }
     merchant.api.post(&cancel, &json!({})).await.refused(409, "recovery_finished");
     // With its endpoint.
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    let patch = async |status: &str| {
-        merchant.api.call(Method::PATCH, &path).json(&json!({ "status": status })).send().await.expect(200)
-    };
+    let path = endpoint.path("");
+    let patch =
+        async |status: &str| merchant.api.patch(&path, &json!({ "status": status })).await.expect(200);
     let made = begin(&merchant, &endpoint).await;
     let disabled = patch("disabled").await;
     let gone = ended(&merchant, &made).await;
     if gone["status"] != "completed" {
-        assert_eq!(
-            (&gone["status"], &gone["finished_at"]),
-            (&json!("endpoint_disabled"), &disabled["disabled_at"])
-        );
+        has(&gone, json!({ "status": "endpoint_disabled", "finished_at": disabled["disabled_at"] }));
     }
     for dry_run in [false, true] {
         let asked = json!({ "since": ALL, "dry_run": dry_run });
@@ -59,7 +52,7 @@ async fn a_recovery_ends_with_its_endpoint_or_when_it_is_told_to(database: Datab
     }
     patch("enabled").await;
     let made = begin(&merchant, &endpoint).await;
-    merchant.api.call(Method::DELETE, &path).send().await.expect(200);
+    merchant.api.delete(&path).await.expect(200);
     let gone = ended(&merchant, &made).await;
     assert!(gone["status"] == "endpoint_deleted" || gone["status"] == "completed", "{gone}");
     merchant.api.post(&at(&endpoint, "recover"), &json!({ "since": ALL })).await.refused(404, "not_found");

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{
+    Answer, Authority, Database, Gate, Merchant, Receiver, eventually, has, on_both_databases, retries, text,
+    texts,
+};
 
 use super::{Switched, at};
 
@@ -18,7 +16,7 @@ async fn newest(merchant: &Merchant, path: &str) -> Value {
 }
 
 async fn what_waits_is_tried_now_and_what_ended_once_more(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,86400")]).await;
+    let authority = Authority::on(database, &[retries("0,86400")]).await;
     let switched = Switched::down().await;
     let merchant = Merchant::create(&authority, "retries").await;
     let endpoint = merchant.endpoint(&switched.receiver.url("/hook"), &["*"]).await;
@@ -41,10 +39,7 @@ async fn what_waits_is_tried_now_and_what_ended_once_more(database: Database) {
     // What has failed is sent once more, by a delivery of its own.
     switched.goes_up();
     let again = merchant.api.post_as("again", &retry(&failed), &json!({})).await.expect(202);
-    assert_eq!(
-        (&again["trigger"], &again["status"], &again["event_id"]),
-        (&json!("replay"), &json!("pending"), &failed["event_id"])
-    );
+    has(&again, json!({ "trigger": "replay", "status": "pending", "event_id": failed["event_id"] }));
     assert_ne!(again["id"], failed["id"]);
     let repeated = merchant.api.post_as("again", &retry(&failed), &json!({})).await.expect(202);
     assert_eq!(repeated["id"], again["id"], "one key, one delivery");
@@ -56,21 +51,21 @@ async fn what_waits_is_tried_now_and_what_ended_once_more(database: Database) {
     assert_eq!(problem["current_status"], "succeeded");
 
     // Never a 202 that sends nothing.
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    merchant.api.call(Method::PATCH, &path).json(&json!({ "status": "disabled" })).send().await.expect(200);
+    let path = endpoint.path("");
+    merchant.api.patch(&path, &json!({ "status": "disabled" })).await.expect(200);
     merchant.api.post(&retry(&failed), &json!({})).await.refused(409, "endpoint_disabled");
     merchant.api.post(&retry(&failed), &json!({ "now": true })).await.refused(422, "unknown_field");
     let stranger = Merchant::create(&authority, "stranger").await;
     stranger.api.post(&retry(&failed), &json!({})).await.refused(404, "not_found");
     merchant.api.post("/deliveries/dlv_1/retry", &json!({})).await.refused(404, "not_found");
-    merchant.api.call(Method::DELETE, &path).send().await.expect(200);
+    merchant.api.delete(&path).await.expect(200);
     merchant.api.post(&retry(&failed), &json!({})).await.refused(404, "not_found");
 }
 
 /// Whoever asks while an attempt is in flight gets another one when that fails: after the last attempt of the schedule
 /// too, and also where the receiver has just asked for rest.
 async fn what_is_in_flight_is_tried_again_when_it_fails(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0")]).await;
+    let authority = Authority::on(database, &[retries("0")]).await;
     let gate = Gate::closed();
     let held = gate.clone();
     let first = Mutex::<BTreeSet<String>>::default();
@@ -103,17 +98,11 @@ async fn what_is_in_flight_is_tried_again_when_it_fails(database: Database) {
     let ends = [("succeeded", 2, json!(null)), ("succeeded", 2, json!(null)), ("failed", 1, json!("gone"))];
     for (endpoint, (status, attempts, reason)) in endpoints.iter().zip(ends) {
         let delivery = newest(&merchant, &at(endpoint, "deliveries")).await;
-        assert_eq!(
-            (&delivery["status"], &delivery["attempt_count"], &delivery["failure_reason"]),
-            (&json!(status), &json!(attempts), &reason)
-        );
+        has(&delivery, json!({ "status": status, "attempt_count": attempts, "failure_reason": reason }));
     }
     // What is tried once more has not failed.
-    let alerts = merchant.api.get("/integration-health").await.expect(200);
-    let failed =
-        alerts["alerts"].as_array().unwrap().iter().filter(|alert| alert["code"] == "deliveries_failed");
-    let about: Vec<&str> = failed.map(|alert| alert["endpoint_id"].as_str().unwrap()).collect();
-    assert_eq!(about, [endpoints[2].id.as_str()]);
+    let failed = merchant.alerts("deliveries_failed").await;
+    assert_eq!(texts(&failed, "endpoint_id"), [endpoints[2].id.as_str()]);
 }
 
 on_both_databases!(

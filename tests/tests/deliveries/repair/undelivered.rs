@@ -2,15 +2,12 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Authority, Database, Merchant, Receiver, on_both_databases, sequences, text};
 
-use super::{ONCE, at, missing, whole_list};
+use super::{ONCE, at, missing};
 
 async fn what_has_not_arrived_is_listed_with_its_reason(database: Database) {
-    let authority = Authority::on(database, &[ONCE]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[ONCE], "fates").await;
     let receiver = Receiver::start(|arrival| {
         Answer::status(match arrival.number {
             1 => 200,
@@ -19,7 +16,6 @@ async fn what_has_not_arrived_is_listed_with_its_reason(database: Database) {
         })
     })
     .await;
-    let merchant = Merchant::create(&authority, "fates").await;
     merchant.checkout().await;
     let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.*"]).await;
     for _ in 2..=4 {
@@ -27,8 +23,8 @@ async fn what_has_not_arrived_is_listed_with_its_reason(database: Database) {
         authority.nothing_pending().await;
     }
     let switch = async |status: &str| {
-        let path = format!("/webhook-endpoints/{}", endpoint.id);
-        merchant.api.call(Method::PATCH, &path).json(&json!({ "status": status })).send().await.expect(200);
+        let path = endpoint.path("");
+        merchant.api.patch(&path, &json!({ "status": status })).await.expect(200);
     };
     switch("disabled").await;
     merchant.checkout().await;
@@ -45,8 +41,8 @@ async fn what_has_not_arrived_is_listed_with_its_reason(database: Database) {
                          "sequence": 5, "created_at": event["created_at"], "reason": "endpoint_disabled" });
     assert_eq!(newest["data"], json!([record]));
     // Page by page it is the same, and a cursor is of no use elsewhere.
-    let paged = whole_list(&merchant, &format!("{path}?limit=1")).await;
-    assert_eq!(paged, whole_list(&merchant, &path).await);
+    let paged = merchant.api.list(&format!("{path}?limit=1")).await;
+    assert_eq!(paged, merchant.api.list(&path).await);
     let cursor = text(&newest, "next_cursor");
     for elsewhere in [format!("{path}?type=checkout.*&cursor={cursor}"), format!("/events?cursor={cursor}")] {
         merchant.api.get(&elsewhere).await.refused(400, "invalid_cursor");
@@ -59,9 +55,8 @@ async fn what_has_not_arrived_is_listed_with_its_reason(database: Database) {
         (format!("until={created}"), vec![]),
         (format!("since={created}&until={last}"), vec![4, 3]),
     ] {
-        let all = whole_list(&merchant, &format!("{path}?{filter}")).await;
-        let sequences: Vec<_> = all.iter().map(|event| event["sequence"].as_u64().unwrap()).collect();
-        assert_eq!(sequences, expected, "{filter}");
+        let all = merchant.api.list(&format!("{path}?{filter}")).await;
+        assert_eq!(sequences(&all), expected, "{filter}");
     }
     for (wrong, code) in [
         ("type=checkout", "invalid_parameter"),
@@ -94,9 +89,7 @@ async fn the_filter_counts_as_it_is_now_and_tests_concern_their_endpoint(databas
         "its own test, which it does not subscribe to"
     );
     assert_eq!(found(missing(&merchant, &other).await), Vec::<u64>::new());
-    let patch = |body: Value| {
-        merchant.api.call(Method::PATCH, &format!("/webhook-endpoints/{}", endpoint.id)).json(&body)
-    };
+    let patch = |body: Value| merchant.api.call(Method::PATCH, &endpoint.path("")).json(&body);
     patch(json!({ "enabled_events": ["*"] })).send().await.expect(200);
     assert_eq!(found(missing(&merchant, &endpoint).await), [7, 5, 3, 2, 1]);
     patch(json!({ "enabled_events": ["payment.created"] })).send().await.expect(200);

@@ -8,11 +8,10 @@ use damages::damages;
 use http::Method;
 use serde_json::{Value, json};
 use sharing::each_damage_of_sharing_is_found;
-use tests::authority::{Authority, Database};
 use tests::damage::{copy, damage, execute};
-use tests::merchant::{Merchant, checkout_body, report_body, text};
-use tests::on_both_databases;
-use tests::receiver::Receiver;
+use tests::{
+    Authority, Database, Merchant, Receiver, checkout_body, has, on_both_databases, report_body, text,
+};
 
 on_both_databases!(
     a_database_at_work_is_sound,
@@ -42,7 +41,7 @@ async fn business(merchant: &Merchant, receiver: &Receiver) {
     let order = merchant.paid_order().await;
     let path = format!("/orders/{order}/shipments");
     merchant.api.post(&path, &json!({ "carrier": "dhl" })).await.expect(201);
-    let test = format!("/webhook-endpoints/{}/test", endpoint.id);
+    let test = endpoint.path("/test");
     assert_eq!(merchant.api.post(&test, &json!({})).await.status / 100, 2);
     let checkout = merchant.checkout().await;
     let payment = merchant.payment(&checkout, "automatic").await;
@@ -81,9 +80,7 @@ async fn a_database_at_work_is_sound(database: Database) {
     // Beside writers the doctor sees whole commits only.
     let (orders, looks) = tokio::join!(
         async {
-            for _ in 0..20 {
-                merchant.paid_order().await;
-            }
+            merchant.paid_orders(20).await;
         },
         async {
             let mut seen = Vec::new();
@@ -111,8 +108,11 @@ async fn a_killed_service_leaves_a_sound_database(database: Database) {
     let (mut authority, merchant) = Merchant::on(database, "killed").await;
     for round in 0..3 {
         let writes = (0..16).map(|n| {
-            let call = merchant.operator.call(Method::POST, &merchant.platform_path("checkouts"));
-            let call = call.json(&checkout_body()).header("idempotency-key", &format!("{round}-{n}"));
+            let call = merchant
+                .operator
+                .call(Method::POST, &merchant.platform_path("checkouts"))
+                .json(&checkout_body())
+                .header("idempotency-key", &format!("{round}-{n}"));
             tokio::spawn(call.try_send())
         });
         let writes: Vec<_> = writes.collect();
@@ -137,9 +137,8 @@ async fn a_database_without_schema_is_not_touched(database: Database) {
             (postgres_cluster::database().await, "run `authority migrate`")
         }
     };
-    let ended = elsewhere.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["doctor", "--json"]).await;
-    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
-    let said: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let said = elsewhere.doctor_of(&url).await;
+    assert_eq!(said["ok"], false, "{said}");
     let (status, detail) = check(&said, "database");
     assert_eq!(status, "failed");
     assert!(detail.contains(reason), "{detail}");
@@ -151,9 +150,8 @@ async fn a_database_without_schema_is_not_touched(database: Database) {
 }
 
 async fn each_damage_is_found_for_what_it_is(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
+    let (mut authority, merchant) = Merchant::on(database, "damaged").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "damaged").await;
     business(&merchant, &receiver).await;
     authority.nothing_pending().await;
     let events = merchant.events().await;
@@ -164,9 +162,7 @@ async fn each_damage_is_found_for_what_it_is(database: Database) {
 
     let folder = tempfile::tempdir().unwrap();
     let look = async |url: &str| -> Value {
-        let ended = authority.run_with(&[("AUTHORITY_DATABASE_URL", url)], &["doctor", "--json"]).await;
-        let said: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"));
-        assert_eq!(ended.status.code(), Some(1), "{said}");
+        let said = authority.doctor_of(url).await;
         assert_eq!((&said["ok"], check(&said, "audit").0.as_str()), (&json!(false), "failed"));
         said
     };
@@ -185,10 +181,7 @@ async fn each_damage_is_found_for_what_it_is(database: Database) {
     execute(&url, &format!("DROP TRIGGER events_no_update{on}")).await;
     let said = look(&url).await;
     assert_eq!(found(&said), ["I9 event_guard_missing"]);
-    assert_eq!(
-        (&said["findings"][0]["merchant_id"], &said["findings"][0]["record"]),
-        (&json!(null), &json!("events_no_update"))
-    );
+    has(&said["findings"][0], json!({ "merchant_id": null, "record": "events_no_update" }));
     // What people read says the same.
     let text_form = authority.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["doctor"]).await;
     let text_form = String::from_utf8(text_form.stdout).unwrap();

@@ -1,11 +1,9 @@
 //! What is done to shares and their copies, and all that the doctor finds then (contract 3.10, 3.11 I10).
 
-use serde_json::{Value, json};
-use tests::authority::Database;
+use serde_json::json;
 use tests::damage::{copy, damage};
-use tests::merchant::Merchant;
 use tests::partners::{connect, share, unshare};
-use tests::shop::shipments;
+use tests::{Database, Merchant};
 
 use super::found;
 
@@ -61,7 +59,7 @@ pub(crate) async fn each_damage_of_sharing_is_found(database: Database) {
     share(&owner, &kept, &connection).await;
     let taken_back = share(&owner, &ended, &connection).await;
     unshare(&owner, &taken_back).await;
-    owner.api.post(&shipments(&kept), &json!({ "carrier": "dhl" })).await.expect(201);
+    owner.ship(&kept, &json!({ "carrier": "dhl" })).await;
     owner.note(&kept, "the last one").await;
     authority.terminate().await;
     authority.is_sound().await;
@@ -70,8 +68,7 @@ pub(crate) async fn each_damage_of_sharing_is_found(database: Database) {
     for (n, (harm, expected)) in DAMAGES.iter().enumerate() {
         let url = copy(authority.database_url(), folder.path(), &format!("{n}.db")).await;
         assert!(damage(&url, harm).await > 0, "nothing was harmed by {harm}");
-        let looked = authority.run_with(&[("AUTHORITY_DATABASE_URL", &url)], &["doctor", "--json"]).await;
-        let said: Value = serde_json::from_slice(&looked.stdout).unwrap_or_else(|_| panic!("{looked:?}"));
+        let said = authority.doctor_of(&url).await;
         assert_eq!(found(&said), *expected, "{harm}\n{said}");
     }
 }

@@ -5,11 +5,9 @@ mod routes;
 mod secret;
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database, terminate};
-use tests::eventually::within;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Down, Receiver};
+use tests::{
+    Answer, Authority, Database, Down, Merchant, Receiver, on_both_databases, terminate, text, within,
+};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout};
 
@@ -50,10 +48,9 @@ impl Session {
 }
 
 async fn events_arrive_verified_and_are_printed(database: Database) {
-    let mut authority = Authority::on(database, &[]).await;
+    let (mut authority, merchant) = Merchant::on(database, "developer").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.number == 2 { 422 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "developer").await;
     merchant.checkout().await;
     let target = receiver.url("/hook?a=b");
     let mut session = Session::start(&mut authority, &merchant, &["--forward-to", &target]);
@@ -95,9 +92,8 @@ async fn events_arrive_verified_and_are_printed(database: Database) {
 
 #[tokio::test]
 async fn a_session_goes_on_where_another_ended() {
-    let mut authority = Authority::start(&[]).await;
+    let (mut authority, merchant) = Merchant::alone("again").await;
     let receiver = Receiver::accepting().await;
-    let merchant = Merchant::create(&authority, "again").await;
     merchant.paid_order().await;
     let target = receiver.url("/hook");
     let secret = "whsec_4fQ2mZr8Kc0VtYb7NwXh1LpJd5Ss9RgAeUoTiCnEq3M";
@@ -195,11 +191,8 @@ async fn what_cannot_work_is_told_in_one_line() {
     ];
     for (key, arguments, code, told) in table {
         authority.set("AUTHORITY_API_KEY", key);
-        let ended = authority.run(&[&["listen", "--url", &url], arguments].concat()).await;
-        let said = String::from_utf8(ended.stderr).unwrap();
-        assert_eq!((ended.status.code(), ended.stdout.len()), (Some(code), 0), "{said}");
-        assert!(said.lines().count() == 1 && said.contains(told), "{said}");
-        assert!(!said.contains(key), "{said}");
+        let said = authority.refuses(&[], &[&["listen", "--url", &url], arguments].concat(), code).await;
+        assert!(said.contains(told) && !said.contains(key), "{said}");
     }
     authority.unset("AUTHORITY_API_KEY");
     let ended = authority.run(&["listen", "--forward-to", good]).await;

@@ -1,8 +1,7 @@
 //! `--forward-to` several times, and receivers elsewhere.
 
 use serde_json::json;
-use tests::merchant::{Merchant, text};
-use tests::receiver::Receiver;
+use tests::{Merchant, Receiver, text};
 
 use super::Session;
 
@@ -59,10 +58,10 @@ async fn a_remote_receiver_has_to_be_allowed() {
     let target = receiver.url("/hook").replace("127.0.0.1", "[::ffff:7f00:1]");
     let arguments = ["--forward-to", &target, "--from", "start"];
     authority.set("AUTHORITY_API_KEY", &merchant.key);
-    let refused = authority.run(&[&["listen"], &arguments[..]].concat()).await;
+    let refused = authority.refuses(&[], &[&["listen"], &arguments[..]].concat(), 2).await;
     let line = "authority: --forward-to must be a URL of this machine (127.0.0.1, [::1] or localhost) without \
                 --allow-remote\n";
-    assert_eq!((refused.status.code(), String::from_utf8(refused.stderr).unwrap().as_str()), (Some(2), line));
+    assert_eq!(refused, line);
     let mut session =
         Session::start(&mut authority, &merchant, &[&arguments[..], &["--allow-remote"]].concat());
     while !session.line().await.contains(" -> 200 (") {}

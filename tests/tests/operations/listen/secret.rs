@@ -4,9 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use tests::authority::Authority;
-use tests::merchant::Merchant;
-use tests::receiver::Receiver;
+use tests::{Authority, Merchant, Receiver};
 
 use super::Session;
 

@@ -7,11 +7,8 @@ use postgres_cluster::{Cluster, Durability, Stop};
 use serde_json::json;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
-use tests::authority::{Authority, Database};
 use tests::damage::damage;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, checkout_body};
-use tests::on_both_databases;
+use tests::{Database, Merchant, checkout_body, eventually, on_both_databases};
 
 use super::{Section, said};
 
@@ -20,8 +17,8 @@ async fn a_database_that_is_away_comes_back_without_a_restart() {
     let (down, restarts) = (Section::of("AuthorityDatabaseDown"), Section::of("AuthorityRestarts"));
     let cluster = Arc::new(Cluster::start(Durability::Off));
     let database = cluster.database().await;
-    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
-    let merchant = Merchant::create(&authority, "waits").await;
+    let (authority, merchant) =
+        Merchant::alone_with(&[("AUTHORITY_DATABASE_URL", database.as_str())], "waits").await;
     let (pid, server) = (authority.pid(), Arc::clone(&cluster));
     tokio::task::spawn_blocking(move || server.stop(Stop::Fast)).await.unwrap();
 
@@ -72,8 +69,8 @@ async fn a_500_is_found_by_its_request_id(database: Database) {
 async fn a_foreign_lock_is_seen_and_ended() {
     let section = Section::of("AuthorityWritesQueue");
     let database = postgres_cluster::database().await;
-    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
-    let merchant = Merchant::create(&authority, "queued").await;
+    let (_authority, merchant) =
+        Merchant::alone_with(&[("AUTHORITY_DATABASE_URL", database.as_str())], "queued").await;
     let connect = async || database.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
     let mut foreign: PgConnection = connect().await;
     sqlx::raw_sql("BEGIN; LOCK TABLE checkouts IN ACCESS EXCLUSIVE MODE")
@@ -83,8 +80,7 @@ async fn a_foreign_lock_is_seen_and_ended() {
     let holder: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut foreign).await.unwrap();
 
     let create = async || {
-        let call = merchant.operator.call(Method::POST, &merchant.platform_path("checkouts"));
-        call.header("idempotency-key", "queued").json(&checkout_body()).send().await
+        merchant.operator.post_as("queued", &merchant.platform_path("checkouts"), &checkout_body()).await
     };
     let mend = async || {
         let mut operator = connect().await;
@@ -116,12 +112,12 @@ async fn a_foreign_lock_is_seen_and_ended() {
 /// Whoever lists too much gets a lower rate, which holds without a restart.
 async fn one_merchant_is_bounded_by_its_rates(database: Database) {
     let (slow, busy) = (Section::of("AuthorityRequestsSlow"), Section::of("AuthorityReadersBusy"));
-    let authority = Authority::on(database, &[("AUTHORITY_RATE_LIMITS", "on")]).await;
-    let merchant = Merchant::create(&authority, "lists").await;
+    let (authority, merchant) =
+        Merchant::on_with(database, &[("AUTHORITY_RATE_LIMITS", "on")], "lists").await;
     let path = slow.request("PATCH /merchants/:m", &[&merchant.id]);
     let limits =
         json!({ slow.code("limits"): { busy.code("read_live_per_second"): 1, "read_test_per_second": 1 } });
-    merchant.operator.call(Method::PATCH, &path).json(&limits).send().await.expect(200);
+    merchant.operator.patch(&path, &limits).await.expect(200);
     eventually("the limit", async || {
         let reply = merchant.api.get("/events").await;
         (reply.status == 429).then(|| reply.refused(429, "rate_limited"))

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Endpoint, Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{
+    Answer, Authority, Database, Endpoint, Merchant, Receiver, eventually, has, on_both_databases, retries,
+    text,
+};
 
 use super::{Section, said};
 
@@ -16,16 +15,11 @@ use super::{Section, said};
 async fn the_endpoint_behind_a_backlog_is_found_and_disabled(database: Database) {
     let (overdue, late) =
         (Section::of("AuthorityDeliveriesOverdue"), Section::of("AuthorityFirstAttemptsLate"));
-    let authority = Authority::on(database, &[]).await;
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let receiver = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
-    let merchant = Merchant::create(&authority, "backlog").await;
+    let (authority, merchant) = Merchant::on(database, "backlog").await;
+    let (receiver, gate) = Receiver::gated(200).await;
     let body = json!({ "url": receiver.url("/hook"), "enabled_events": ["*"], "max_in_flight": 1 });
     let endpoint = merchant.endpoint_with(body).await;
-    for _ in 0..4 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(4).await;
     receiver.until("one in flight", |arrivals| arrivals.all.len() == 1).await;
     assert!(overdue.text.contains("$API/v1/operator/outbox"));
     let outbox = merchant.operator.get(&late.request("GET /outbox", &[])).await.expect(200);
@@ -76,7 +70,7 @@ impl Shop {
 /// A rotation that only one side has taken over: the attempts say 401, and what was missed is sent after the repair.
 async fn what_receivers_answered_is_found(database: Database) {
     let section = Section::of("AuthorityAttemptsFail");
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600,3600")]).await;
+    let authority = Authority::on(database, &[retries("0,3600,3600")]).await;
     let shop = Shop::answering(&authority, 401).await;
     shop.merchant.checkout().await;
     let pending = section.request("GET /deliveries?status=pending", &[]);
@@ -87,10 +81,7 @@ async fn what_receivers_answered_is_found(database: Database) {
     .await;
     let path = section.request("GET /deliveries/:id", &[&text(&waiting, "id")]);
     let attempts = shop.merchant.operator.get(&path).await.expect(200)["attempts"].clone();
-    assert_eq!(
-        (&attempts[0]["outcome"], &attempts[0]["response_status"]),
-        (&json!("http_error"), &json!(401))
-    );
+    has(&attempts[0], json!({ "outcome": "http_error", "response_status": 401 }));
     let tail = section
         .runs(&authority, "authority delivery tail", &["--merchant", "fails", "--once", "--json"])
         .await;

@@ -7,7 +7,7 @@ mod process;
 
 use std::process::Output;
 
-use tests::authority::Authority;
+use tests::Authority;
 
 const RUNBOOK: &str = include_str!("../../../../docs/runbook.md");
 const DASHBOARD: &str = include_str!("../../../../deploy/monitoring/dashboard.json");

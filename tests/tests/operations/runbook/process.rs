@@ -1,9 +1,6 @@
 //! An instance that does not start, is ended, refuses its configuration, or uses too much.
 
-use tests::authority::{Authority, KEK};
-use tests::eventually::eventually;
-use tests::merchant::Merchant;
-use tests::receiver::{Answer, Gate, Receiver};
+use tests::{Authority, KEK, Merchant, Receiver, eventually};
 use tokio::process::Command;
 
 use super::{Section, said};
@@ -33,11 +30,8 @@ async fn an_instance_that_does_not_start_says_which_variable_is_wrong() {
 async fn a_restart_loses_nothing() {
     let section = Section::of("AuthorityMemoryHigh");
     assert!(section.text.contains("restart the instance; nothing is lost"));
-    let mut authority = Authority::start(&[]).await;
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let receiver = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
-    let merchant = Merchant::create(&authority, "restarted").await;
+    let (mut authority, merchant) = Merchant::alone("restarted").await;
+    let (receiver, gate) = Receiver::gated(200).await;
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let checkout = merchant.checkout().await;
     receiver.until("the first attempt", |arrivals| arrivals.all.len() == 1).await;
@@ -81,11 +75,8 @@ async fn what_was_refused_at_a_reload_is_corrected() {
 #[tokio::test]
 async fn open_sockets_are_counted() {
     let section = Section::of("AuthorityFilesRunOut");
-    let authority = Authority::start(&[]).await;
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let receiver = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
-    let merchant = Merchant::create(&authority, "sockets").await;
+    let (authority, merchant) = Merchant::alone("sockets").await;
+    let (receiver, gate) = Receiver::gated(200).await;
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let sockets = async || {
         let pipe = section.code("ls -l /proc/PID/fd | awk '{print $NF}' | cut -d: -f1 | sort | uniq -c");
@@ -95,9 +86,7 @@ async fn open_sockets_are_counted() {
         let line = counted.lines().find(|line| line.ends_with(" socket")).unwrap().to_owned();
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
     };
-    for _ in 0..5 {
-        merchant.checkout().await;
-    }
+    merchant.checkouts(5).await;
     receiver.until("five deliveries in flight", |arrivals| arrivals.all.len() == 5).await;
     // And two listeners.
     assert!(sockets().await >= 7);

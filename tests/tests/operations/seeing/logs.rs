@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database, KEK};
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Database, KEK, Merchant, Receiver, has, on_both_databases, retries, text};
 
 on_both_databases!(json_lines_carry_ids_and_never_a_secret);
 
@@ -16,15 +13,13 @@ fn saying<'l>(lines: &'l [Value], message: &str) -> Vec<&'l Value> {
 }
 
 async fn json_lines_carry_ids_and_never_a_secret(database: Database) {
-    let variables =
-        [("AUTHORITY_LOG_FORMAT", "json"), ("AUTHORITY_LOG", "trace"), ("AUTHORITY_RETRY_SCHEDULE", "0,0")];
-    let mut authority = Authority::on(database, &variables).await;
+    let variables = [("AUTHORITY_LOG_FORMAT", "json"), ("AUTHORITY_LOG", "trace"), retries("0,0")];
+    let (mut authority, merchant) = Merchant::on_with(database, &variables, "logged").await;
     let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 500 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "logged").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook?token=urlsecret"), &["*"]).await;
     merchant.paid_order().await;
     authority.nothing_pending().await;
-    let path = format!("/webhook-endpoints/{}/rotate-secret", endpoint.id);
+    let path = endpoint.path("/rotate-secret");
     let rotated = text(&merchant.api.post(&path, &json!({})).await.expect(200), "secret");
     let asked = merchant.api.get("/orders/ORD-9").await;
     let request_id = asked.header("service-request-id").unwrap().to_owned();
@@ -51,10 +46,7 @@ async fn json_lines_carry_ids_and_never_a_secret(database: Database) {
     else {
         panic!("{request_id} is not there once")
     };
-    assert_eq!(
-        (&found["route"], &found["status"], &found["method"]),
-        (&json!("/v1/merchant/orders/{order}"), &json!(404), &json!("GET"))
-    );
+    has(found, json!({ "route": "/v1/merchant/orders/{order}", "status": 404, "method": "GET" }));
     // An attempt by its delivery, its event, its endpoint.
     let attempts: BTreeSet<(String, String, String)> =
         [saying(&lines, "attempt failed"), saying(&lines, "delivered")]

@@ -3,11 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use tests::authority::{Authority, Database};
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Receiver};
+use tests::{Answer, Database, Merchant, Receiver, eventually, on_both_databases, retries, text};
 
 on_both_databases!(every_family_of_the_contract_is_there_and_no_label_names_anybody);
 
@@ -97,10 +93,9 @@ fn labels(text: &str) -> BTreeSet<(String, String)> {
 }
 
 async fn every_family_of_the_contract_is_there_and_no_label_names_anybody(database: Database) {
-    let authority = Authority::on(database, &[("AUTHORITY_RETRY_SCHEDULE", "0,3600")]).await;
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,3600")], "named-nowhere").await;
     let receiver =
         Receiver::start(|arrival| Answer::status(if arrival.path == "/bad" { 500 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "named-nowhere").await;
     let good = merchant.endpoint(&receiver.url("/good"), &["*"]).await;
     let bad = merchant.endpoint(&receiver.url("/bad"), &["checkout.created"]).await;
     let order = merchant.paid_order().await;

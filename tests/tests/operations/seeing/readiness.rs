@@ -1,12 +1,7 @@
 //! `GET /healthz` says that the process lives; `GET /readyz` says whether it can do its work, and why not (contract
 //! 15.10). A database that is away, and one with a schema that nobody knows, are fault F.
 
-use tests::authority::Database;
-use tests::eventually::eventually;
-use tests::merchant::Merchant;
-use tests::on_both_databases;
-use tests::receiver::{Answer, Gate, Receiver};
-use tests::service::InProcess;
+use tests::{Answer, Database, Gate, InProcess, Merchant, Receiver, eventually, on_both_databases, retries};
 
 on_both_databases!(deliveries_that_nobody_sends_are_not_ready, a_receivers_fault_is_not_this_services);
 
@@ -14,7 +9,7 @@ const VARIABLES: [(&str, &str); 4] = [
     ("AUTHORITY_READY_MAX_DELAY_SECONDS", "60"),
     ("AUTHORITY_DELIVERY_CONCURRENCY", "1"),
     ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"),
-    ("AUTHORITY_RETRY_SCHEDULE", "0,3600"),
+    retries("0,3600"),
 ];
 
 async fn readyz(service: &InProcess) -> u16 {
@@ -60,9 +55,8 @@ async fn deliveries_that_nobody_sends_are_not_ready(database: Database) {
 
 /// A retry that waits for its time, and an endpoint that is held back for an hour by its receiver's own wish.
 async fn a_receivers_fault_is_not_this_services(database: Database) {
-    let service = InProcess::start(database, &VARIABLES).await;
+    let (service, merchant) = Merchant::inside(database, &VARIABLES, "patient").await;
     let receiver = Receiver::start(|_| Answer::status(503).with("retry-after", "3600")).await;
-    let merchant = Merchant::create(&service, "patient").await;
     merchant.endpoint(&receiver.url("/busy"), &["checkout.created"]).await;
     merchant.checkout().await;
     receiver.until("an attempt", |arrivals| arrivals.all.len() == 1).await;

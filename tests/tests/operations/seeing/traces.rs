@@ -9,11 +9,10 @@ use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 use serde_json::{Value, json};
-use tests::authority::{Authority, Database};
-use tests::http::Reply;
-use tests::merchant::{Merchant, checkout_body, text};
-use tests::on_both_databases;
-use tests::receiver::{Answer, Arrivals, Down, Receiver};
+use tests::{
+    Answer, Arrivals, Authority, Database, Down, Merchant, Receiver, Reply, checkout_body, on_both_databases,
+    retries, text,
+};
 
 on_both_databases!(the_callers_trace_goes_on_to_the_receiver);
 
@@ -42,10 +41,9 @@ fn traces_of(arrivals: &Arrivals, checkout: &Reply) -> Vec<Option<String>> {
 }
 
 async fn the_callers_trace_goes_on_to_the_receiver(database: Database) {
-    let variables = [("AUTHORITY_LOG_FORMAT", "json"), ("AUTHORITY_RETRY_SCHEDULE", "0,0")];
-    let mut authority = Authority::on(database, &variables).await;
+    let variables = [("AUTHORITY_LOG_FORMAT", "json"), retries("0,0")];
+    let (mut authority, merchant) = Merchant::on_with(database, &variables, "traced").await;
     let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 500 } else { 200 })).await;
-    let merchant = Merchant::create(&authority, "traced").await;
     merchant.endpoint(&receiver.url("/hook"), &["*"]).await;
     let sampled = format!("00-{TRACE_ID}-{CALLER}-01");
     let newer = format!("01-{TRACE_ID}-{CALLER}-fd-more");
@@ -118,12 +116,11 @@ fn attribute(attributes: &[KeyValue], key: &str) -> Option<String> {
 async fn a_collector_sees_the_way_from_the_request_to_the_delivery() {
     let collector = Receiver::accepting().await;
     let receiver = Receiver::start(|arrival| Answer::status(if arrival.nth == 1 { 503 } else { 200 })).await;
-    let mut authority = Authority::start(&[
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("/").as_str()),
-        ("AUTHORITY_RETRY_SCHEDULE", "0,0"),
-    ])
+    let (mut authority, merchant) = Merchant::alone_with(
+        &[("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url("/").as_str()), retries("0,0")],
+        "traced",
+    )
     .await;
-    let merchant = Merchant::create(&authority, "traced").await;
     let endpoint = merchant.endpoint(&receiver.url("/hook?token=urlsecret"), &["*"]).await;
     let asked = checkout(&merchant, Some(&format!("00-{TRACE_ID}-{CALLER}-01"))).await;
     let unsampled = checkout(&merchant, Some(&format!("00-{}-{CALLER}-00", "ab".repeat(16)))).await;

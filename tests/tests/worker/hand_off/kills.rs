@@ -10,8 +10,8 @@ use hyper_util::rt::TokioExecutor;
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use tests::delivery::Delivery;
-use tests::receiver::{Answer, Receiver};
 use tests::workerd::{State, Workerd};
+use tests::{Answer, Receiver};
 
 use super::{FORWARDING, PATH, deliver, effects, receiver, standing};
 

@@ -13,25 +13,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use futures_util::future::join_all;
-use tests::delivery::{Delivery, NOW, OTHER_SECRET, SECRET};
-use tests::eventually::eventually;
-use tests::receiver::{Answer, Arrivals, Gate, Receiver};
+use tests::delivery::{Delivery, NOW, OTHER_SECRET};
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Answer, Arrivals, Gate, Receiver, eventually};
 
-const PATH: &str = "/webhooks";
-const OK: (u16, &str) = (200, "ok");
-const DUPLICATE: (u16, &str) = (200, "duplicate");
+use crate::{DUPLICATE, OK, PATH};
+
 /// What the edge receiver forwards with, and its origin trusts.
 const FORWARDING: &str = OTHER_SECRET;
 
 /// An edge receiver without a sink, whose inboxes a test may ask.
 fn receiver(name: &str) -> Worker {
-    let now = NOW.to_string();
-    Worker::edge_receiver(name).entered_by("inspect.js").with_variables([
-        ("SIGNING_SECRET", SECRET),
-        ("ENVIRONMENT", "test"),
-        ("TEST_NOW", now.as_str()),
-    ])
+    Worker::at_the_vectors(name).entered_by("inspect.js")
 }
 
 async fn deliver(workerd: &Workerd, worker: &str, event_id: &str) -> (u16, String) {
@@ -97,9 +90,7 @@ async fn two_hundred_events_twenty_times_each_through_a_sink_that_fails_twice() 
 /// answered.
 #[tokio::test]
 async fn what_was_recorded_when_the_runtime_was_killed_is_handed_off_by_the_next() {
-    let gate = Gate::closed();
-    let held = gate.clone();
-    let sink = Receiver::start(move |_| Answer::status(200).held_by(&held)).await;
+    let (sink, gate) = Receiver::gated(200).await;
     let state = State::new();
     let workers = [receiver("killed").with_origin(&sink.url("/sink"), FORWARDING)];
     let workerd = Workerd::start(&state, &workers).await;

@@ -7,9 +7,8 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::delivery::{Delivery, NOW};
-use tests::eventually::eventually;
-use tests::receiver::{Answer, Gate, Receiver};
 use tests::workerd::{State, Workerd};
+use tests::{Answer, Gate, Receiver, eventually};
 
 use super::{FORWARDING, OK, deliver, effects, once, receiver, standing};
 

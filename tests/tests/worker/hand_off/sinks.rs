@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 use tests::delivery::{Delivery, NOW, SECRET, event};
-use tests::eventually::eventually;
-use tests::receiver::{Answer, Receiver};
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Answer, Receiver, eventually};
 
 use super::{DUPLICATE, FORWARDING, OK, PATH, deliver, effects, once, receiver, standing};
 

@@ -1,9 +1,9 @@
 //! An API that answers badly, late or in pages that are too large: reported, and the position stays.
 
 use serde_json::json;
-use tests::delivery::{NOW, SECRET};
-use tests::receiver::{Answer, Down, Gate, Receiver};
+use tests::delivery::NOW;
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Answer, Down, Gate, Receiver, has};
 
 use super::{KEY, WORKER, complete, failed, ids_in, listed, page, receiver, run};
 
@@ -89,13 +89,8 @@ async fn an_api_that_does_not_answer_costs_one_deadline() {
 
 /// An edge receiver that reconciles with `api` at a fixed time.
 fn receiver_at(api: &str, now: i64) -> Worker {
-    Worker::edge_receiver(WORKER).with_variables([
-        ("SIGNING_SECRET", SECRET),
-        ("API_BASE", api),
-        ("API_KEY", KEY),
-        ("ENVIRONMENT", "test"),
-        ("TEST_NOW", now.to_string().as_str()),
-    ])
+    let now = now.to_string();
+    Worker::at_the_vectors(WORKER).and_variables([("API_BASE", api), ("API_KEY", KEY), ("TEST_NOW", &now)])
 }
 
 #[tokio::test]
@@ -118,8 +113,7 @@ async fn an_api_that_asks_for_patience_is_left_alone() {
     let mut workerd = Workerd::start(&state, &[receiver_at(&api.url(""), NOW + 600)]).await;
     assert_eq!(run(&mut workerd).await, complete(1, 0, 0));
     let shown = workerd.reconciliation(WORKER).await;
-    assert_eq!(shown["completed_at_ms"], json!((NOW + 600) * 1000));
-    assert_eq!((&shown["has_position"], &shown["running"]), (&json!(true), &json!(false)));
+    has(&shown, json!({ "completed_at_ms": (NOW + 600) * 1000, "has_position": true, "running": false }));
     workerd.stop().await;
 }
 

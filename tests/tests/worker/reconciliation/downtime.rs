@@ -1,14 +1,10 @@
 //! What deliveries missed while the Worker was down, fetched from a real authority (contract 11.3).
 
 use bytes::Bytes;
-use http::{Method, Request};
+use http::Request;
 use serde_json::{Value, json};
-use tests::authority::Authority;
-use tests::eventually::eventually;
-use tests::merchant::{Merchant, text};
-use tests::ports;
-use tests::receiver::Receiver;
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Merchant, Receiver, eventually, ports, texts};
 
 use super::{WORKER, complete, ids_in, receiver, run};
 
@@ -17,22 +13,16 @@ const FORWARDING_SECRET: &str = "whsec_Zk81HvTqLw3PpYdN6cRrXa0GmBf2Jt5SeUoKiCnEq
 
 /// The ids of the merchant's events.
 async fn stream_of(merchant: &Merchant) -> Vec<String> {
-    let mut ids: Vec<_> = merchant.events().await.iter().map(|event| text(event, "id")).collect();
+    let mut ids = texts(&merchant.events().await, "id");
     ids.sort_unstable();
     ids
-}
-
-async fn make_events(merchant: &Merchant, count: usize) {
-    for _ in 0..count {
-        merchant.checkout().await;
-    }
 }
 
 /// Contract 11.3: 250 events missed, three pages, crash between processing and saving the cursor.
 #[tokio::test]
 async fn reconciliation_after_downtime() {
     let (authority, merchant) = Merchant::alone("reconciled").await;
-    make_events(&merchant, 250).await;
+    merchant.checkouts(250).await;
     let api = format!("http://{}", authority.merchant_address());
     let state = State::new();
 
@@ -69,8 +59,7 @@ async fn reconciliation_after_downtime() {
 #[tokio::test]
 async fn what_deliveries_missed_arrives_once_at_the_sink() {
     let sink = Receiver::accepting().await;
-    let authority = Authority::start(&[("AUTHORITY_LOG", "warn")]).await;
-    let merchant = Merchant::create(&authority, "down").await;
+    let (authority, merchant) = Merchant::alone_with(&[("AUTHORITY_LOG", "warn")], "down").await;
     let port = ports::unclaimed();
     let endpoint = merchant.endpoint(&format!("http://127.0.0.1:{port}/webhooks"), &["*"]).await;
     let worker = Worker::edge_receiver(WORKER).at_port(port).with_variables([
@@ -84,14 +73,14 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
     let state = State::new();
 
     let workerd = Workerd::start(&state, std::slice::from_ref(&worker)).await;
-    make_events(&merchant, 100).await;
+    merchant.checkouts(100).await;
     all_are_handed_off(&workerd, 100).await;
     workerd.kill().await;
 
-    make_events(&merchant, 100).await;
+    merchant.checkouts(100).await;
     // Nobody is there; the merchant has the sender stop, and what is pending is given up.
-    let path = format!("/webhook-endpoints/{}", endpoint.id);
-    merchant.api.call(Method::PATCH, &path).json(&json!({ "status": "disabled" })).send().await.expect(200);
+    let path = endpoint.path("");
+    merchant.api.patch(&path, &json!({ "status": "disabled" })).await.expect(200);
     let given_up = async || {
         let fates = merchant.fates(&endpoint).await;
         (fates.iter().filter(|fate| !fate.starts_with("pending ")).count() == 200).then_some(fates)
@@ -106,8 +95,8 @@ async fn what_deliveries_missed_arrives_once_at_the_sink() {
         .entered_by("stops-half-way.js")
         .and_variables([("STOP_AFTER", "200"), ("TELL", told.url("/stopped").as_str())]);
     let mut workerd = Workerd::start(&state, &[stopping]).await;
-    merchant.api.call(Method::PATCH, &path).json(&json!({ "status": "enabled" })).send().await.expect(200);
-    make_events(&merchant, 100).await;
+    merchant.api.patch(&path, &json!({ "status": "enabled" })).await.expect(200);
+    merchant.checkouts(100).await;
     all_are_handed_off(&workerd, 200).await;
     workerd.begin_scheduled(WORKER).await;
     told.until("the stop", |arrivals| arrivals.all.len() == 1).await;

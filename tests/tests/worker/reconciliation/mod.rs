@@ -9,8 +9,8 @@ mod downtime;
 
 use serde_json::{Value, json};
 use tests::delivery::{SECRET, event};
-use tests::receiver::{Answer, Gate, Receiver};
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Answer, Gate, Receiver};
 
 const WORKER: &str = "edge";
 const KEY: &str = "svc_test_aKeyThatNobodyMaySee0123456789";
