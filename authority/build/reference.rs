@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value};
 
@@ -89,7 +89,7 @@ fn add_operation(
     operation: &Operation<'_>,
     common: &Common,
     out: &mut String,
-) -> Result<(), Box<dyn Error>> {
+) -> fmt::Result {
     let Operation { method, path, about } = operation;
     let text = |key| about.get(key).and_then(Value::as_str).map(one_line).unwrap_or_default();
     write!(out, "\n### {method} {path}\n\n`{}`: {}", text("operationId"), text("summary"))?;
@@ -127,7 +127,7 @@ fn add_answers(
     operation: &Operation<'_>,
     common: &Common,
     out: &mut String,
-) -> Result<(), Box<dyn Error>> {
+) -> fmt::Result {
     for (status, answer) in
         object(operation.about, "/responses").filter(|(status, _)| status.starts_with('2'))
     {
@@ -162,7 +162,7 @@ fn key(about: &Value) -> String {
     if ways.is_empty() { "none".to_owned() } else { ways.join(" or ") }
 }
 
-fn add_events(document: &Value, out: &mut String) -> Result<(), Box<dyn Error>> {
+fn add_events(document: &Value, out: &mut String) -> fmt::Result {
     let mut webhooks = object(document, "/webhooks").peekable();
     if webhooks.peek().is_none() {
         return Ok(());
@@ -176,7 +176,7 @@ fn add_events(document: &Value, out: &mut String) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-fn add_schemas(document: &Value, out: &mut String) -> Result<(), Box<dyn Error>> {
+fn add_schemas(document: &Value, out: &mut String) -> fmt::Result {
     out.push_str("\n## Bodies and records\n");
     for (name, schema) in object(document, "/components/schemas") {
         // Events of one type are those of the list above.
@@ -195,7 +195,7 @@ fn add_schemas(document: &Value, out: &mut String) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-fn add_codes(document: &Value, out: &mut String) -> Result<(), Box<dyn Error>> {
+fn add_codes(document: &Value, out: &mut String) -> fmt::Result {
     out.push_str(
         "\n## Error codes\n\nA refusal is `application/problem+json`: `type`, `title`, `status`, `code`, `detail`, \
          `request_id`, sometimes `param` or `errors` (each with `pointer`, `code`, `detail`). Branch on `code`.\n\n",

@@ -6,6 +6,7 @@ use authority::app::views;
 use authority_domain::body_shapes::{Shape, shapes};
 use authority_domain::{ErrorCode, MemberCode};
 use authority_schema::catalog::Subject;
+use authority_schema::typescript::references;
 use authority_schema::{Schemas, events};
 use serde_json::{Map, Value, json};
 use verify_core::EventType;
@@ -254,20 +255,5 @@ fn refer_to_components(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(refer_to_components),
         _ => {}
-    }
-}
-
-/// What is referred to below `place`, by name, in the order of the text.
-pub(crate) fn references(value: &Value, place: &str) -> Vec<String> {
-    match value {
-        Value::Object(members) => members
-            .iter()
-            .flat_map(|(name, value)| match value.as_str().and_then(|target| target.strip_prefix(place)) {
-                Some(target) if name == "$ref" => vec![target.to_owned()],
-                _ => references(value, place),
-            })
-            .collect(),
-        Value::Array(items) => items.iter().flat_map(|item| references(item, place)).collect(),
-        _ => Vec::new(),
     }
 }

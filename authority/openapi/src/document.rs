@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use authority::http::routes::Described;
 use authority::http::{documents, merchant, operator, sandbox};
+use authority_schema::typescript::references;
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
 
-use crate::definitions::{Definitions, references};
+use crate::definitions::Definitions;
 use crate::responses::Refusals;
 use crate::{deliveries, operation, parameters, responses, samples, tags, webhooks};
 

@@ -2,10 +2,11 @@
 //! (contract 3.4, 3.5, 6.2).
 
 use authority_domain::alert::{Alert, NewAlert, Severity};
+use authority_domain::endpoint::alerts::Said;
 use authority_domain::list_filter::AlertFilter;
 use authority_domain::order::no_members;
 use authority_domain::{
-    AlertCode, AlertId, AlertStatus, ListKind, Named, Payment, Refusal, Result, Timestamp,
+    AlertCode, AlertId, AlertStatus, ListKind, Named, Payment, Refusal, Result, Tenant, Timestamp,
 };
 use authority_store::shards::Turns;
 use authority_store::tx::KeyScope;
@@ -78,15 +79,14 @@ impl App {
     /// `not_found` when it is not open; 422 for a body with members.
     pub async fn alert_close(&self, mutation: Mutation, id: Named<AlertId>) -> Result<Answer> {
         let empty = no_members(&mutation.body);
-        mutation
-            .run(self, KeyScope::Operator, async move |work| {
-                let id = id?;
-                empty?;
-                let closed = work.tx.alert_close_by_id(None, &id, work.now).await?;
-                let closed = closed.ok_or_else(AlertId::missing)?;
-                Ok(Answer::record(200, &AlertView::from(&closed))?.about(id.as_str()))
-            })
-            .await
+        self.run_once(mutation, KeyScope::Operator, async move |work| {
+            let id = id?;
+            empty?;
+            let closed = work.tx.alert_close_by_id(None, &id, work.now).await?;
+            let closed = closed.ok_or_else(AlertId::missing)?;
+            Ok(Answer::record(200, &AlertView::from(&closed))?.about(id.as_str()))
+        })
+        .await
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) async fn late_payment(work: &mut Work<'_>, payment: &Payment) -> Resu
         payment.id,
         payment.id
     );
-    raise(work, AlertCode::LatePayment, Severity::Critical, payment.id.as_str(), message).await
+    raise(work, None, payment.id.as_str(), (AlertCode::LatePayment, Severity::Critical, message)).await
 }
 
 /// Raised when a processor's or carrier's report about a record is refused; `what` is a noun such as `payment`. In a
@@ -108,22 +108,22 @@ pub(super) async fn report_refused(app: &App, what: &str, subject: &str, refusal
     let message = format!("A report about {what} {subject} was refused: {refusal}");
     let subject = subject.to_owned();
     let raised = on_its_own(app, Turns::NONE, async move |work| {
-        raise(work, AlertCode::ReportRefused, Severity::Warning, &subject, message).await
+        raise(work, None, &subject, (AlertCode::ReportRefused, Severity::Warning, message)).await
     });
     if let Err(error) = raised.await {
         tracing::error!(%error, "the alert about a refused report could not be raised");
     }
 }
 
-async fn raise(
+/// Raises an alert for a merchant, or for the operator (`None`).
+pub(super) async fn raise(
     work: &mut Work<'_>,
-    code: AlertCode,
-    severity: Severity,
+    owner: Option<&Tenant>,
     subject: &str,
-    message: String,
+    (code, severity, message): Said,
 ) -> Result<()> {
     let id = AlertId::generate(work.now, &mut work.dice);
     let alert = NewAlert { id, code, severity, subject: subject.to_owned(), message };
-    work.tx.alert_raise(None, &alert, work.now).await?;
+    work.tx.alert_raise(owner, &alert, work.now).await?;
     Ok(())
 }

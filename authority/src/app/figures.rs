@@ -4,7 +4,6 @@
 //! database is queried once. The endpoints are counted one by one, so their count is kept for longer where there are
 //! many. While the database does not answer, monitoring works without these figures.
 
-use std::fmt;
 use std::time::Duration;
 
 use authority_domain::Timestamp;
@@ -41,12 +40,6 @@ struct Kept {
     figures: Figures,
     /// The endpoints are not counted again before.
     count_at: Duration,
-}
-
-impl fmt::Debug for RecentFigures {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecentFigures").finish_non_exhaustive()
-    }
 }
 
 impl RecentFigures {

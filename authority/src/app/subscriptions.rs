@@ -26,11 +26,10 @@ impl App {
     /// `POST /merchants/:m/:mode/subscriptions`.
     pub async fn subscription_open(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = SubscriptionRequest::read(&mutation.body, self.now());
-        mutation
-            .for_tenant(self, tenant, None, async move |work, owner| {
-                Answer::of(201, &open(work, &owner, request?).await?.record)
-            })
-            .await
+        self.for_tenant(mutation, tenant, None, async move |work, owner| {
+            Answer::of(201, &open(work, &owner, request?).await?.record)
+        })
+        .await
     }
 
     /// `POST /subscriptions/:id/reports`. An impossible transition raises an operator alert (contract 6.2).
@@ -43,8 +42,8 @@ impl App {
         let record = id.clone().map(OwnedRecord::Subscription);
         let tenant = self.owner_of(record, SubscriptionId::missing).await?;
         let named = id.clone();
-        let answered = mutation
-            .for_tenant(self, tenant, None, async move |work, owner| {
+        let answered = self
+            .for_tenant(mutation, tenant, None, async move |work, owner| {
                 let before = find(work, &owner, named).await?;
                 let (applied, now) = report(work, &owner, before, request?).await?;
                 let subscription = &now.record;

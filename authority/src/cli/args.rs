@@ -78,16 +78,8 @@ pub struct Man {
 }
 
 /// `authority secrets`
-#[derive(Debug, Args)]
-pub struct Secrets {
-    /// Action to run.
-    #[command(subcommand)]
-    pub action: SecretsAction,
-}
-
-/// The actions of `authority secrets`.
 #[derive(Debug, Subcommand)]
-pub enum SecretsAction {
+pub enum Secrets {
     /// Reseal all secrets under the current key-encryption key that are still under the previous one.
     Rewrap(SecretsRewrap),
 }

@@ -58,18 +58,25 @@ enum Command {
     /// List every setting with its value, default and unit, and where the value comes from.
     Config(args::ConfigCommand),
     /// Manage operator keys.
+    #[command(subcommand)]
     OperatorKey(manage::OperatorKey),
     /// Manage merchants.
+    #[command(subcommand)]
     Merchant(manage::MerchantCommand),
     /// Manage the API keys of merchants.
+    #[command(subcommand)]
     Key(manage::Key),
     /// Manage the webhook endpoints of merchants.
+    #[command(subcommand)]
     Endpoint(manage::Endpoint),
     /// List, follow and retry deliveries.
+    #[command(subcommand)]
     Delivery(manage::Delivery),
     /// Read the events of a merchant.
+    #[command(subcommand)]
     Events(manage::Events),
     /// Create test data.
+    #[command(subcommand)]
     Sandbox(manage::SandboxCommand),
     /// Produce an event of a catalog type in test mode.
     Trigger(args::Trigger),
@@ -78,6 +85,7 @@ enum Command {
     /// Serve a merchant's test data and the documents to programs that write programs, as an MCP server.
     Mcp(args::Mcp),
     /// Manage the secrets sealed under the key-encryption key.
+    #[command(subcommand)]
     Secrets(args::Secrets),
     /// Run a demo on this machine without configuration: one order from checkout to verified events.
     Dev(args::Dev),

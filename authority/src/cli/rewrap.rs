@@ -3,33 +3,20 @@
 //! The command may run beside services that have both keys, and may be stopped and restarted at any time. Exit code 0
 //! means that nothing needs the previous key any more.
 
-use std::sync::Arc;
-
-use authority_store::Access;
-
-use super::serve::block_on;
+use super::manage::with_config;
 use super::{Exit, Failure, Process, args};
 use crate::app::sealed::Rewrapped;
-use crate::clock::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::dice::SystemDice;
-use crate::service::open_app;
 
 /// Reseals and counts. Exits with 1 if something is still under the previous key.
 pub(super) fn run(command: &args::Secrets, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    let args::SecretsAction::Rewrap(rewrap) = &command.action;
+    let args::Secrets::Rewrap(rewrap) = command;
     let config = Config::read(process.environment)?;
     if config.keys.previous.is_none() {
         let expected = "the key that AUTHORITY_SECRET_KEK replaces".to_owned();
         return Err(ConfigError::Missing { variable: "AUTHORITY_SECRET_KEK_PREVIOUS", expected }.into());
     }
-    let done = block_on(async {
-        let app =
-            open_app(&config, Access::Shared, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
-        let done = app.rewrap().await;
-        app.store.close().await;
-        done.map_err(|refusal| Failure::of_refusal(refusal).of_database(&config.database_url))
-    })?;
+    let done = with_config(&config, async |app| app.rewrap().await.map_err(Failure::of_refusal))?;
     let Rewrapped { rewrapped, sealed } = done;
     if rewrap.json {
         process.json(&done)?;

@@ -174,29 +174,24 @@ pub fn read_sandbox(lookup: Lookup<'_>) -> Result<Sandbox, ConfigError> {
 }
 
 fn read_base_url(lookup: Lookup<'_>) -> Result<Option<String>, ConfigError> {
-    let parse = |value: &str| {
-        let url = Url::parse(value).ok()?;
-        let bare = url.query().is_none() && url.fragment().is_none();
-        let anonymous = url.username().is_empty() && url.password().is_none();
-        let web = matches!(url.scheme(), "http" | "https");
-        (web && bare && anonymous).then(|| url.as_str().trim_end_matches('/').to_owned())
-    };
-    parsed(lookup, BASE_URL, "an http or https address without user, query and fragment", parse)
+    let parse = |value: &str| web_address(value).map(|url| url.as_str().trim_end_matches('/').to_owned());
+    parsed(lookup, BASE_URL, WEB_ADDRESS, parse)
+}
+
+/// What [`web_address`] takes.
+const WEB_ADDRESS: &str = "an http or https address without user, query and fragment";
+
+fn web_address(value: &str) -> Option<Url> {
+    let url = Url::parse(value).ok()?;
+    let bare = url.query().is_none() && url.fragment().is_none();
+    let anonymous = url.username().is_empty() && url.password().is_none();
+    (matches!(url.scheme(), "http" | "https") && bare && anonymous).then_some(url)
 }
 
 /// OpenTelemetry's own variable: an empty value means that it is not set, as in every other program that reads it.
 fn read_trace_collector(lookup: Lookup<'_>) -> Result<Option<Url>, ConfigError> {
-    let parse = |value: &str| {
-        if value.is_empty() {
-            return Some(None);
-        }
-        let url = Url::parse(value).ok()?;
-        let bare = url.query().is_none() && url.fragment().is_none();
-        let anonymous = url.username().is_empty() && url.password().is_none();
-        (matches!(url.scheme(), "http" | "https") && bare && anonymous).then_some(Some(url))
-    };
-    let expected = "an http or https address without user, query and fragment";
-    Ok(parsed(lookup, OTLP_ENDPOINT, expected, parse)?.flatten())
+    let parse = |value: &str| if value.is_empty() { Some(None) } else { web_address(value).map(Some) };
+    Ok(parsed(lookup, OTLP_ENDPOINT, WEB_ADDRESS, parse)?.flatten())
 }
 
 fn read_url_policy(lookup: Lookup<'_>, environment: Environment) -> Result<UrlPolicy, ConfigError> {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use authority_domain::list_filter::AlertFilter;
-use authority_domain::{AlertId, AlertStatus, OperatorScope, Refusal, Result};
+use authority_domain::{AlertId, AlertStatus, OperatorScope, Result};
 use axum::Router;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::http::rate_limit::Policy;
 use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
-use crate::pages::view::{Cell, member, time_of};
+use crate::pages::view::{Cell, member, read, time_of};
 use crate::pages::visit::{shows, submits};
 
 pub(super) const PATH: &str = "/console/alerts";
@@ -60,7 +60,7 @@ async fn page(visit: &Visit) -> Result<Outcome> {
     let filter = AlertFilter { status: vec![status], ..AlertFilter::default() };
     let found = visit.app.alerts_list(&visit.list_request(status.as_str()), filter).await?;
     let shown = |item: &String| {
-        let alert: Value = serde_json::from_str(item).map_err(|_| Refusal::internal())?;
+        let alert: Value = read(item)?;
         let text = |name: &str| member(&alert, name);
         Ok(Shown {
             id: text("id"),

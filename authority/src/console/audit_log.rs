@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::{Author, Refusal, Result};
+use authority_domain::{Author, Result};
 use axum::Router;
 use serde_json::Value;
 use url::form_urlencoded;
@@ -15,7 +15,7 @@ use crate::app::List;
 use crate::http::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
-use crate::pages::view::{Cell, Table, member, time_of};
+use crate::pages::view::{Cell, Table, member, read, time_of};
 use crate::pages::visit::shows;
 
 const PATH: &str = "/console/audit-log";
@@ -52,7 +52,7 @@ async fn page(visit: &Visit) -> Result<Outcome> {
     };
     let names = visit.app.operator_key_names().await?;
     let row = |item: &String| {
-        let entry: Value = serde_json::from_str(item).map_err(|_| Refusal::internal())?;
+        let entry: Value = read(item)?;
         let text = |name: &str| member(&entry, name);
         Ok(vec![
             time_of(&entry, "created_at"),

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use authority_domain::list_filter::{MerchantFilter, OrderFilter};
-use authority_domain::{MerchantId, Mode, Refusal, Result, Tenant};
+use authority_domain::{MerchantId, Mode, Result, Tenant};
 use axum::Router;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::app::amount;
 use crate::http::AppState;
 use crate::pages::filters;
 use crate::pages::shell::Shell;
-use crate::pages::view::{Cell, Fact, Table, fact, member, time_of};
+use crate::pages::view::{Cell, Fact, Table, fact, member, read, time_of};
 use crate::pages::visit::shows;
 
 #[derive(Template)]
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Router<AppState> {
 async fn list(visit: Visit, (): ()) -> Result<Outcome> {
     let found = visit.app.merchants_list(&visit.list_request(""), MerchantFilter::default()).await?;
     let row = |item: &String| {
-        let merchant = read(item)?;
+        let merchant: Value = read(item)?;
         let text = |name: &str| member(&merchant, name);
         Ok(vec![
             Cell::link(text("name"), links::record("merchants", &text("id"))),
@@ -70,7 +70,7 @@ async fn list(visit: Visit, (): ()) -> Result<Outcome> {
 
 async fn page(visit: &Visit, id: &str) -> Result<Outcome> {
     let merchant_id = MerchantId::named(id)?;
-    let merchant = read(&visit.app.merchant_get(merchant_id.clone()).await?.body)?;
+    let merchant: Value = read(&visit.app.merchant_get(merchant_id.clone()).await?.body)?;
     let livemode = Mode::parse(visit.asked("mode")) != Some(Mode::Test);
     let tenant = Tenant { merchant_id, livemode };
     let mode = links::mode(livemode);
@@ -99,13 +99,9 @@ async fn page(visit: &Visit, id: &str) -> Result<Outcome> {
     })
 }
 
-fn read(text: &str) -> Result<Value> {
-    serde_json::from_str(text).map_err(|_| Refusal::internal())
-}
-
 fn endpoint_table(items: &[String]) -> Result<Table> {
     let row = |item: &String| {
-        let endpoint = read(item)?;
+        let endpoint: Value = read(item)?;
         let text = |name: &str| member(&endpoint, name);
         let health = endpoint.get("health").unwrap_or(&Value::Null);
         Ok(vec![
@@ -125,7 +121,7 @@ fn endpoint_table(items: &[String]) -> Result<Table> {
 
 fn order_table(tenant: &Tenant, items: &[String]) -> Result<Table> {
     let row = |item: &String| {
-        let order = read(item)?;
+        let order: Value = read(item)?;
         let text = |name: &str| member(&order, name);
         let total = order.pointer("/amounts/total").and_then(Value::as_i64).unwrap_or(0);
         Ok(vec![

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use authority_domain::list_filter::{AlertFilter, AllPaymentsFilter};
-use authority_domain::{AlertStatus, Refusal, Result, Timestamp};
+use authority_domain::{AlertStatus, Result, Timestamp};
 use axum::Router;
 use serde_json::Value;
 
@@ -48,11 +48,8 @@ async fn page(visit: &Visit) -> Result<Outcome> {
     let List { items, next_cursor, .. } = visit.app.alerts_list(&visit.list_request("open"), open).await?;
     let found = visit.app.overview().await?;
     let late = late(visit).await?;
-    let mut problems = Vec::new();
-    for item in &items {
-        let alert: Value = serde_json::from_str(item).map_err(|_| Refusal::internal())?;
-        problems.push(of_alert(&alert));
-    }
+    let mut problems: Vec<Problem> =
+        items.iter().map(|item| Ok(of_alert(&read(item)?))).collect::<Result<_>>()?;
     problems
         .extend(found.troubled.iter().map(|found| problem::of_endpoint(&found.endpoint, &LINKS, visit.now)));
     problems.extend(of_backlog(&found, visit.now));

@@ -16,6 +16,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use percent_encoding::{NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
@@ -144,7 +145,7 @@ impl Api {
     /// # Errors
     /// [`CallError`].
     pub(crate) async fn get(&self, path: &str) -> Result<Answer, CallError> {
-        self.call(Method::GET, path, Bytes::new(), &[]).await
+        self.call(&Method::GET, path, Bytes::new(), &[]).await
     }
 
     /// Reads a record as a type.
@@ -165,39 +166,55 @@ impl Api {
         body: &Value,
         headers: &[(&str, &str)],
     ) -> Result<T, CallError> {
-        let answer = self.call(Method::POST, path, body.to_string().into(), headers).await?;
-        decoded(&Method::POST, path, &answer)
+        self.write(&Method::POST, path, body, headers).await
     }
 
-    /// Changes a record, with conditions and similar settings in `headers`.
+    /// Sends a write; the text at this place of its answer.
     ///
     /// # Errors
     /// [`CallError`].
-    pub(crate) async fn patch<T: DeserializeOwned>(
+    pub(crate) async fn post_for(
         &self,
         path: &str,
         body: &Value,
         headers: &[(&str, &str)],
+        place: &str,
+    ) -> Result<String, CallError> {
+        let answer: Value = self.post(path, body, headers).await?;
+        let text = answer.pointer(place).and_then(Value::as_str).map(str::to_owned);
+        text.ok_or_else(|| CallError::Unexpected { call: call(&Method::POST, path) })
+    }
+
+    /// Sends a write with this method.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub(crate) async fn write<T: DeserializeOwned>(
+        &self,
+        method: &Method,
+        path: &str,
+        body: &Value,
+        headers: &[(&str, &str)],
     ) -> Result<T, CallError> {
-        let answer = self.call(Method::PATCH, path, body.to_string().into(), headers).await?;
-        decoded(&Method::PATCH, path, &answer)
+        let answer = self.call(method, path, body.to_string().into(), headers).await?;
+        decoded(method, path, &answer)
     }
 
     async fn call(
         &self,
-        method: Method,
+        method: &Method,
         path: &str,
         body: Bytes,
         headers: &[(&str, &str)],
     ) -> Result<Answer, CallError> {
         let mut waited = Duration::ZERO;
         loop {
-            let answer = self.http.send(self.request(&method, path, &body, headers)?).await?;
+            let answer = self.http.send(self.request(method, path, &body, headers)?).await?;
             if answer.status.is_success() {
                 return Ok(answer);
             }
             let Some(wait) = wait_after(&answer, waited) else {
-                return Err(refused(call(&method, path), &answer));
+                return Err(refused(call(method, path), &answer));
             };
             sleep(wait).await;
             waited += wait;
@@ -226,6 +243,11 @@ impl Api {
             .body(Full::new(body.clone()))
             .map_err(|error| CallError::NoAnswer { call: call(method, path), reason: error.to_string() })
     }
+}
+
+/// A value for the query of a path.
+pub(crate) fn encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, NON_ALPHANUMERIC)
 }
 
 /// How long a call that has waited so long already waits before it asks again; `None` when it does not ask again.

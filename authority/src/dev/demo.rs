@@ -48,16 +48,6 @@ pub(crate) struct Demo {
 }
 
 #[derive(Deserialize)]
-struct CreatedRecord {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct IssuedKey {
-    key: String,
-}
-
-#[derive(Deserialize)]
 struct CreatedEndpoint {
     id: String,
     secret: String,
@@ -96,12 +86,6 @@ impl Demo {
     }
 }
 
-/// A link to the portal, as the platform gets it.
-#[derive(Deserialize)]
-struct PortalLink {
-    url: String,
-}
-
 impl Demo {
     /// Addresses that open the console and the merchant's portal signed in, once each; that of the console only where
     /// its listener is reached from this machine alone.
@@ -119,8 +103,7 @@ impl Demo {
         let body =
             json!({ "scopes": [Scope::EventsRead, Scope::WebhooksManage], "expires_in_seconds": 86_400 });
         let path = format!("/merchants/{}/test/portal-sessions", self.merchant_id);
-        let portal: PortalLink = self.operator.post(&path, &body, &[]).await?;
-        Ok((console, portal.url))
+        Ok((console, self.operator.post_for(&path, &body, &[], "/url").await?))
     }
 }
 
@@ -144,15 +127,13 @@ async fn make_operator_key(service: &Service) -> Result<String, StoreError> {
 
 async fn make_merchant(operator: &Api) -> Result<String, CallError> {
     let body = json!({ "slug": "demo", "name": "Demo", "default_currency": "USD" });
-    let merchant: CreatedRecord = operator.post("/merchants", &body, &[]).await?;
-    Ok(merchant.id)
+    operator.post_for("/merchants", &body, &[], "/id").await
 }
 
 async fn issue_key(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
     let scopes: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
     let body = json!({ "name": KEY_NAME, "mode": "test", "scopes": scopes });
-    let issued: IssuedKey = operator.post(&format!("/merchants/{merchant_id}/api-keys"), &body, &[]).await?;
-    Ok(issued.key)
+    operator.post_for(&format!("/merchants/{merchant_id}/api-keys"), &body, &[], "/key").await
 }
 
 async fn make_endpoint(merchant: &Api, port: u16) -> Result<SavedEndpoint, CallError> {

@@ -1,10 +1,9 @@
 //! The events of a run, read over the merchant API: `GET /events` with a cursor (contract 4.5, 4.9, 8); and the end of
 //! the stream before it, from `GET /integration-health` (contract 2.12).
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
-use super::client::{Api, CallError};
+use super::client::{Api, CallError, encoded};
 
 /// A part of the stream.
 pub(crate) struct Feed {
@@ -52,8 +51,8 @@ pub(crate) async fn latest_sequence(merchant: &Api) -> Result<u64, CallError> {
 pub(crate) async fn read(merchant: &Api, cursor: &str) -> Result<Feed, CallError> {
     let mut feed = Feed { ids: Vec::new(), cursor: cursor.to_owned() };
     loop {
-        let cursor = utf8_percent_encode(&feed.cursor, NON_ALPHANUMERIC);
-        let page: Page = merchant.get_as(&format!("/events?limit=100&cursor={cursor}")).await?;
+        let path = format!("/events?limit=100&cursor={}", encoded(&feed.cursor));
+        let page: Page = merchant.get_as(&path).await?;
         feed.ids.extend(page.data.into_iter().map(|event| event.id));
         feed.cursor = page.resume_cursor;
         if page.next_cursor.is_none() {

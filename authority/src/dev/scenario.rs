@@ -7,7 +7,6 @@
 //! endpoint. This produces 17 events.
 
 use http::header::ETAG;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
@@ -19,21 +18,6 @@ const SHIRT: u32 = 2_400;
 
 /// The price of two shirts with shipping, in cents.
 const TOTAL: u32 = 2 * SHIRT + 500;
-
-#[derive(Deserialize)]
-struct CreatedRecord {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct ReportedRecord {
-    payment: ReportedPayment,
-}
-
-#[derive(Deserialize)]
-struct ReportedPayment {
-    order_number: String,
-}
 
 /// Runs the scenario; returns the order's number.
 ///
@@ -59,23 +43,20 @@ async fn pay(operator: &Api, merchant_id: &str) -> Result<String, CallError> {
         "shipping": 500,
         "customer": { "reference": "c-77", "email": "ada@example.com", "name": "Ada" },
     });
-    let checkout: CreatedRecord =
-        operator.post(&format!("/merchants/{merchant_id}/test/checkouts"), &checkout, &[]).await?;
+    let path = format!("/merchants/{merchant_id}/test");
+    let checkout = operator.post_for(&format!("{path}/checkouts"), &checkout, &[], "/id").await?;
     // A processor's event ids must stay unique for ever, so they contain the checkout's id.
     let payment = json!({
-        "checkout_id": checkout.id,
+        "checkout_id": checkout,
         "amount": TOTAL,
         "currency": "USD",
         "method": { "type": "card", "brand": "visa", "last4": "4242" },
         "processor": { "name": "dev" },
-        "processor_event_id": format!("{}-created", checkout.id),
+        "processor_event_id": format!("{checkout}-created"),
     });
-    let payment: CreatedRecord =
-        operator.post(&format!("/merchants/{merchant_id}/test/payments"), &payment, &[]).await?;
-    let report = json!({ "status": "succeeded", "processor_event_id": format!("{}-succeeded", checkout.id) });
-    let reported: ReportedRecord =
-        operator.post(&format!("/payments/{}/reports", payment.id), &report, &[]).await?;
-    Ok(reported.payment.order_number)
+    let payment = operator.post_for(&format!("{path}/payments"), &payment, &[], "/id").await?;
+    let report = json!({ "status": "succeeded", "processor_event_id": format!("{checkout}-succeeded") });
+    operator.post_for(&format!("/payments/{payment}/reports"), &report, &[], "/payment/order_number").await
 }
 
 /// The merchant ships everything. Returns the shipment's id.
@@ -120,6 +101,5 @@ async fn add_to_order(
     let version = version.ok_or_else(|| CallError::Unexpected { call: format!("GET {path}") })?;
     let idempotency_key = format!("{records}:{order_number}");
     let headers = [("If-Match", version), ("Idempotency-Key", idempotency_key.as_str())];
-    let created: CreatedRecord = merchant.post(&format!("{path}/{records}"), body, &headers).await?;
-    Ok(created.id)
+    merchant.post_for(&format!("{path}/{records}"), body, &headers, "/id").await
 }

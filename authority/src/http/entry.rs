@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use authority_domain::event::cause::TraceParent;
-use authority_domain::{Author, ErrorCode, KeyId, Refusal, Result};
+use authority_domain::{Author, ErrorCode, KeyId, Refusal, RequestId, Result};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
@@ -25,7 +25,7 @@ use super::bearer;
 use super::body::Payload;
 use super::brand::Brand;
 use super::client_address::client_address;
-use super::idempotency_key::{IdempotencyKey, fingerprint};
+use super::idempotency_key::{self, fingerprint};
 use super::if_match;
 use super::if_none_match::IfNoneMatch;
 use super::live::Live;
@@ -36,7 +36,6 @@ use super::problem::Problem;
 use super::query::Query;
 use super::rate_limit::{Failure, Policy, RateLimitStatus, RateLimiter};
 use super::reply::{Holder, Reply, refused, respond};
-use super::request_id::RequestId;
 use super::server::PeerAddress;
 use super::trace_context::RequestTrace;
 use super::unsent::Unsent;
@@ -85,7 +84,7 @@ pub(super) struct AuthorizedRequest<C> {
     payload: Payload,
     method: http::Method,
     path: String,
-    idempotency_key: Option<IdempotencyKey>,
+    idempotency_key: Option<String>,
     if_match: Option<app::IfMatch>,
 }
 
@@ -111,12 +110,8 @@ impl Actor for Caller {
         None
     }
 
-    fn enter(
-        state: AppState,
-        request: Request,
-        act: Act<Self>,
-    ) -> impl Future<Output = Response> + Send + 'static {
-        merchant(state, request, act)
+    async fn enter(state: AppState, request: Request, act: Act<Self>) -> Response {
+        merchant(state, request, act).await
     }
 }
 
@@ -125,12 +120,8 @@ impl Actor for Operator {
         Some(Author::Operator(self.key_id.clone()))
     }
 
-    fn enter(
-        state: AppState,
-        request: Request,
-        act: Act<Self>,
-    ) -> impl Future<Output = Response> + Send + 'static {
-        operator(state, request, act)
+    async fn enter(state: AppState, request: Request, act: Act<Self>) -> Response {
+        operator(state, request, act).await
     }
 }
 
@@ -144,10 +135,10 @@ impl<C: Actor> AuthorizedRequest<C> {
             BodyRule::Required => self.payload.required()?,
             BodyRule::Optional => self.payload.optional()?,
         };
-        let idempotency = match &self.idempotency_key {
+        let idempotency = match self.idempotency_key {
             None => None,
             Some(key) => Some(app::IdempotencyKey {
-                key: key.as_str().to_owned(),
+                key,
                 fingerprint: fingerprint(
                     &self.method,
                     &self.path,
@@ -156,10 +147,9 @@ impl<C: Actor> AuthorizedRequest<C> {
                 ),
             }),
         };
-        let request_id = authority_domain::id::RequestId::from_store(self.request_id.as_str().to_owned());
         let mutation = Mutation {
             operation: self.operation.name,
-            request_id,
+            request_id: self.request_id,
             trace: self.trace,
             idempotency,
             if_match: self.if_match,
@@ -294,7 +284,7 @@ async fn read<C>(
     check_version(&parts.headers)?;
     let payload = Payload::read(&parts.method, &parts.headers, body).await?;
     let writes = operation.verb.writes();
-    let idempotency_key = if writes { IdempotencyKey::read(&parts.headers)? } else { None };
+    let idempotency_key = if writes { idempotency_key::read(&parts.headers)? } else { None };
     if needs_key && idempotency_key.is_none() {
         return Err(Refusal::new(
             ErrorCode::IdempotencyKeyRequired,

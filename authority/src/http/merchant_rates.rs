@@ -1,5 +1,5 @@
-//! The rate limit buckets of merchants: each request takes a token of its (merchant, mode) and policy (contract
-//! 5.5, 18.4-9).
+//! Rate limit buckets: each request takes a token of its (merchant, mode) and policy, each failed authentication one of
+//! its address (contract 5.5, 18.4-9).
 //!
 //! A bucket is stored as one time, as in the generic cell rate algorithm: the time when it will be full again. A
 //! request moves that time forward by the refill time of one token, and is refused when it would then be further
@@ -8,23 +8,27 @@
 //! new burst. Buckets are divided by the number of instances, so that all instances together obey the limit; each
 //! instance has at least one token.
 //!
-//! Why not `governor`, which counts the failed authentications of addresses: one of its limiters has one quota for
-//! all its keys, and a key that moves to another limiter begins with a full bucket. Here every merchant may have
-//! its own rates, which can change at any time. Deliberately absent: the rates themselves; the caller passes them.
+//! Why not `governor`: one of its limiters has one quota for all its keys, and a key that moves to another limiter
+//! begins with a full bucket. Here every merchant may have its own rates, which can change at any time. Deliberately
+//! absent: the rates themselves; the caller passes them.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-use authority_domain::Tenant;
 
 use crate::config::Quota;
 
 /// The buckets of one policy.
-#[derive(Default)]
-pub(super) struct MerchantBuckets {
+pub(super) struct TokenBuckets<K> {
     /// When each bucket is full again. A bucket without an entry is full.
-    full_at: Mutex<HashMap<Tenant, Duration>>,
+    full_at: Mutex<HashMap<K, Duration>>,
+}
+
+impl<K> Default for TokenBuckets<K> {
+    fn default() -> Self {
+        Self { full_at: Mutex::default() }
+    }
 }
 
 /// The result of one request for a token.
@@ -38,14 +42,14 @@ pub(super) struct Taken {
     pub(super) refused_for: Option<Duration>,
 }
 
-impl MerchantBuckets {
+impl<K: Clone + Eq + Hash> TokenBuckets<K> {
     /// Takes a token; `instances` share the quota. `now` is monotonic.
-    pub(super) fn take(&self, tenant: &Tenant, quota: Quota, instances: u32, now: Duration) -> Taken {
+    pub(super) fn take(&self, key: &K, quota: Quota, instances: u32, now: Duration) -> Taken {
         let token = time_of_token(quota, instances);
         // This instance's share of the burst, as the refill time of that many tokens.
         let depth = (token.saturating_mul(quota.burst.get()) / instances.max(1)).max(token);
         let mut buckets = self.lock();
-        let known = buckets.get(tenant).copied().unwrap_or(now);
+        let known = buckets.get(key).copied().unwrap_or(now);
         // After a change of the quota a bucket is never emptier than empty.
         let full_at = known.clamp(now, now.saturating_add(depth));
         let next = full_at.saturating_add(token);
@@ -54,10 +58,10 @@ impl MerchantBuckets {
             let refused_for = Some(next.saturating_sub(empty_at));
             return Taken { remaining: 0, full_after: full_at.saturating_sub(now), refused_for };
         }
-        match buckets.get_mut(tenant) {
+        match buckets.get_mut(key) {
             Some(full_at) => *full_at = next,
             None => {
-                buckets.insert(tenant.clone(), next);
+                buckets.insert(key.clone(), next);
             }
         }
         drop(buckets);
@@ -74,7 +78,7 @@ impl MerchantBuckets {
         self.lock().retain(|_, full_at| *full_at > now);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Tenant, Duration>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, HashMap<K, Duration>> {
         // No code that holds this lock can panic half way.
         self.full_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +95,7 @@ fn time_of_token(quota: Quota, instances: u32) -> Duration {
 mod tests {
     use std::num::NonZeroU32;
 
-    use authority_domain::MerchantId;
+    use authority_domain::{MerchantId, Tenant};
     use proptest::prelude::*;
 
     use super::*;
@@ -113,7 +117,7 @@ mod tests {
     }
 
     /// The number of tokens that can be taken now.
-    fn drain(buckets: &MerchantBuckets, quota: Quota, instances: u32, now: Duration) -> usize {
+    fn drain(buckets: &TokenBuckets<Tenant>, quota: Quota, instances: u32, now: Duration) -> usize {
         let tenant = tenant("mer_a");
         (0..10_000).take_while(|_| buckets.take(&tenant, quota, instances, now).refused_for.is_none()).count()
     }
@@ -122,7 +126,7 @@ mod tests {
     fn each_instance_has_its_part_of_the_burst_and_of_the_refill() {
         // Instances → tokens taken at once from a full bucket, and in the ten seconds after.
         for (instances, at_once, later) in [(1, 20, 100), (2, 10, 50), (3, 6, 34), (20, 1, 5), (50, 1, 2)] {
-            let buckets = MerchantBuckets::default();
+            let buckets = TokenBuckets::default();
             assert_eq!(drain(&buckets, ten(), instances, MS(0)), at_once, "{instances}");
             let tenant = tenant("mer_a");
             let granted = |ms: &u64| buckets.take(&tenant, ten(), instances, MS(*ms)).refused_for.is_none();
@@ -132,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_change_of_instances_or_rate_keeps_the_part_that_is_left() {
-        let buckets = MerchantBuckets::default();
+        let buckets = TokenBuckets::default();
         // Half of the bucket is used; then there are two instances, and then the rate is ten times as high.
         for n in 0..10 {
             assert_eq!(buckets.take(&tenant("mer_a"), ten(), 1, MS(0)).remaining, 19 - n);
@@ -149,7 +153,7 @@ mod tests {
 
     #[test]
     fn nobody_owes_more_than_a_bucket() {
-        let buckets = MerchantBuckets::default();
+        let buckets = TokenBuckets::default();
         // Of ten instances, each has one token of a bucket of two, which takes ten seconds to come back.
         assert_eq!(drain(&buckets, quota(1), 10, MS(0)), 1);
         assert_eq!(buckets.take(&tenant("mer_a"), quota(1), 10, MS(0)).refused_for, Some(MS(10_000)));
@@ -159,7 +163,7 @@ mod tests {
 
     #[test]
     fn full_buckets_are_forgotten() {
-        let buckets = MerchantBuckets::default();
+        let buckets = TokenBuckets::default();
         for (merchant, ms) in [("mer_a", 0), ("mer_b", 50)] {
             assert_eq!(buckets.take(&tenant(merchant), ten(), 1, MS(ms)).remaining, 19);
         }
@@ -175,7 +179,7 @@ mod tests {
             refill in 5_u32..200,
             steps in prop::collection::vec((0_u64..300, 0_usize..5), 1..400),
         ) {
-            let all: Vec<MerchantBuckets> = (0..instances).map(|_| MerchantBuckets::default()).collect();
+            let all: Vec<TokenBuckets<_>> = (0..instances).map(|_| TokenBuckets::default()).collect();
             let (tenant, quota) = (tenant("mer_a"), quota(refill));
             let (mut now, mut granted) = (0, 0_u64);
             for (gap, which) in steps {
@@ -189,7 +193,7 @@ mod tests {
 
         #[test]
         fn one_that_keeps_asking_gets_the_rate(instances in 1_u32..9, refill in 1_u32..500, seconds in 1_u64..30) {
-            let buckets = MerchantBuckets::default();
+            let buckets = TokenBuckets::default();
             let (tenant, quota) = (tenant("mer_a"), quota(refill));
             drain(&buckets, quota, instances, MS(0));
             let mut now = Duration::ZERO;

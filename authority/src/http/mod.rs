@@ -4,7 +4,7 @@
 //! gets an id, every answer its headers, every refusal its problem body, every panic a 500. Handlers then read, in
 //! the order of contract 4.2: the credential ([`bearer`]), the rate ([`rate_limit`]), the body's size and type
 //! ([`body`]), the conditions ([`idempotency_key`], [`if_match`], [`if_none_match`]), the query ([`query`],
-//! `list_query`), the names in the path (`path`); they answer lists with [`page`]. What each operation needs and
+//! `list_query`), the names in the path (`path`); they answer lists with `page`. What each operation needs and
 //! answers is declared beside its handler ([`operation`]), and [`routes`] adds both to the router together.
 
 pub mod answer;
@@ -24,7 +24,7 @@ pub mod merchant;
 mod merchant_rates;
 pub mod operation;
 pub mod operator;
-pub mod page;
+mod page;
 pub mod pages_at_once;
 mod path;
 pub mod problem;

@@ -5,42 +5,30 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// One page, ready to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page<T> {
-    /// The items, each one complete JSON text.
-    pub items: Vec<T>,
-    /// The start of the next page; `None` on the last page, which then has no such member.
-    pub next_cursor: Option<String>,
-    /// The position after this page's last item; on `/events` and `/sync/orders`, on every page.
-    pub resume_cursor: Option<String>,
-}
+use crate::app::List;
 
-impl<T: AsRef<[u8]>> Page<T> {
-    /// The page as JSON. Each item is dropped once it is copied.
-    #[must_use]
-    pub fn into_json(self) -> Bytes {
-        let items: usize = self.items.iter().map(|item| item.as_ref().len() + 1).sum();
-        let mut json = BytesMut::with_capacity(items + 160);
-        json.put_slice(b"{\"data\":[");
-        for (index, item) in self.items.into_iter().enumerate() {
-            if index > 0 {
-                json.put_u8(b',');
-            }
-            json.put_slice(item.as_ref());
+/// The page as JSON. Each item is dropped once it is copied.
+pub(super) fn into_json(List { items, next_cursor, resume_cursor }: List) -> Bytes {
+    let length: usize = items.iter().map(|item| item.len() + 1).sum();
+    let mut json = BytesMut::with_capacity(length + 160);
+    json.put_slice(b"{\"data\":[");
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            json.put_u8(b',');
         }
-        json.put_u8(b']');
-        for (name, cursor) in [("next_cursor", self.next_cursor), ("resume_cursor", self.resume_cursor)] {
-            if let Some(cursor) = cursor.and_then(|cursor| serde_json::to_string(&cursor).ok()) {
-                json.put_slice(b",\"");
-                json.put_slice(name.as_bytes());
-                json.put_slice(b"\":");
-                json.put_slice(cursor.as_bytes());
-            }
-        }
-        json.put_u8(b'}');
-        json.freeze()
+        json.put_slice(item.as_bytes());
     }
+    json.put_u8(b']');
+    for (name, cursor) in [("next_cursor", next_cursor), ("resume_cursor", resume_cursor)] {
+        if let Some(cursor) = cursor.and_then(|cursor| serde_json::to_string(&cursor).ok()) {
+            json.put_slice(b",\"");
+            json.put_slice(name.as_bytes());
+            json.put_slice(b"\":");
+            json.put_slice(cursor.as_bytes());
+        }
+    }
+    json.put_u8(b'}');
+    json.freeze()
 }
 
 #[cfg(test)]
@@ -48,12 +36,12 @@ mod tests {
     use super::*;
 
     fn page(items: &[&str], next_cursor: Option<&str>, resume_cursor: Option<&str>) -> String {
-        let page = Page {
-            items: items.to_vec(),
+        let page = List {
+            items: items.iter().map(|item| (*item).to_owned()).collect(),
             next_cursor: next_cursor.map(str::to_owned),
             resume_cursor: resume_cursor.map(str::to_owned),
         };
-        String::from_utf8(page.into_json().to_vec()).unwrap()
+        String::from_utf8(into_json(page).to_vec()).unwrap()
     }
 
     #[test]

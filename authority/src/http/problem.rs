@@ -4,14 +4,12 @@
 //! knows the request's id and the API's name, writes the body with [`ProblemWriter`]. So no handler needs either.
 
 use authority_domain::refusal::MemberError;
-use authority_domain::{ErrorCode, Refusal};
+use authority_domain::{ErrorCode, Refusal, RequestId};
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::ser::{Serialize, SerializeMap, Serializer};
-
-use super::request_id::RequestId;
 
 /// A refusal as a response. `?` converts a [`Refusal`] into it.
 #[derive(Debug, Clone, PartialEq)]

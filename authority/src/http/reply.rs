@@ -16,7 +16,7 @@ use verify_core::catalog::API_VERSION;
 use super::entry::SERVICE_VERSION;
 use super::if_none_match::{IfNoneMatch, not_modified};
 use super::operation::{Content, Operation};
-use super::page::Page;
+use super::page::into_json;
 use super::problem::Problem;
 use super::unsent::Unsent;
 use crate::app::{Answer, List};
@@ -105,10 +105,7 @@ fn into_response(
             let response = answered(answer, body);
             Ok(if same { not_modified(response) } else { response })
         }
-        Reply::List(list) => {
-            let List { items, next_cursor, resume_cursor } = list;
-            Ok(json(hold(Page { items, next_cursor, resume_cursor }.into_json())?))
-        }
+        Reply::List(list) => Ok(json(hold(into_json(list))?)),
     }
 }
 

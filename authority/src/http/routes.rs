@@ -4,6 +4,7 @@
 //! operation to [`super::entry`]. The added operations can be listed, so that the description covers exactly the
 //! existing routes.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use authority_domain::Result;
@@ -20,11 +21,11 @@ use super::path::FromPath;
 use super::reply::Reply;
 use crate::app::{Answer, App, List, ListRequest, Mutation};
 
-/// Routes and their operations.
-#[derive(Default)]
-pub struct Routes {
+/// Routes and their operations. `C` is whoever calls those that need a key.
+pub struct Routes<C = ()> {
     router: Router<AppState>,
     described: Vec<Described>,
+    caller: PhantomData<fn(C)>,
 }
 
 /// An operation and its full path.
@@ -36,7 +37,13 @@ pub struct Described {
     pub operation: &'static Operation,
 }
 
-impl Routes {
+impl<C> Default for Routes<C> {
+    fn default() -> Self {
+        Self { router: Router::new(), described: Vec::new(), caller: PhantomData }
+    }
+}
+
+impl<C> Routes<C> {
     /// No routes.
     #[must_use]
     pub fn new() -> Self {
@@ -56,9 +63,38 @@ impl Routes {
         self
     }
 
+    /// Adds the routes of `other`, whoever calls them.
+    #[must_use]
+    pub fn merge<D>(mut self, other: Routes<D>) -> Self {
+        self.router = self.router.merge(other.router);
+        self.described.extend(other.described);
+        self
+    }
+
+    /// The same routes below a path prefix.
+    #[must_use]
+    pub(super) fn below(mut self, root: &'static str) -> Self {
+        self.router = Router::new().nest(root, self.router);
+        for route in &mut self.described {
+            route.path.insert_str(0, root);
+        }
+        self
+    }
+
+    /// All operations with their paths, in the order they were added.
+    #[must_use]
+    pub fn described(&self) -> &[Described] {
+        &self.described
+    }
+
+    /// The router for the listener.
+    pub fn into_router(self) -> Router<AppState> {
+        self.router
+    }
+
     /// Adds an operation that reads what its path names, and takes no parameters.
     #[must_use]
-    pub(super) fn read<C, P, F, Fut>(self, operation: &'static Operation, act: F) -> Self
+    pub(super) fn read<P, F, Fut>(self, operation: &'static Operation, act: F) -> Self
     where
         C: Actor,
         P: FromPath,
@@ -74,7 +110,7 @@ impl Routes {
 
     /// Adds a list, narrowed by its filter. Its cursors are bound to that, and to the record that it is below.
     #[must_use]
-    pub(super) fn list<C, P, W, F, Fut>(self, operation: &'static Operation, act: F) -> Self
+    pub(super) fn list<P, W, F, Fut>(self, operation: &'static Operation, act: F) -> Self
     where
         C: Actor,
         P: FromPath,
@@ -92,7 +128,7 @@ impl Routes {
 
     /// Adds an operation that writes, and takes no parameters.
     #[must_use]
-    pub(super) fn write<C, P, F, Fut>(self, operation: &'static Operation, act: F) -> Self
+    pub(super) fn write<P, F, Fut>(self, operation: &'static Operation, act: F) -> Self
     where
         C: Actor,
         P: FromPath,
@@ -106,7 +142,7 @@ impl Routes {
         })
     }
 
-    fn entered<C, F, Fut>(self, operation: &'static Operation, act: F) -> Self
+    fn entered<F, Fut>(self, operation: &'static Operation, act: F) -> Self
     where
         C: Actor,
         F: FnOnce(App, AuthorizedRequest<C>) -> Fut + Clone + Send + Sync + 'static,
@@ -115,39 +151,11 @@ impl Routes {
         self.checked(operation, Arc::new(move |app, request| Box::pin((act.clone())(app, request))))
     }
 
-    fn checked<C: Actor>(self, operation: &'static Operation, act: Act<C>) -> Self {
+    fn checked(self, operation: &'static Operation, act: Act<C>) -> Self
+    where
+        C: Actor,
+    {
         self.add(operation, |State(state): State<AppState>, request: Request| C::enter(state, request, act))
-    }
-
-    /// Adds the routes of `other`.
-    #[must_use]
-    pub fn merge(mut self, other: Self) -> Self {
-        self.router = self.router.merge(other.router);
-        self.described.extend(other.described);
-        self
-    }
-
-    /// The same routes below a path prefix.
-    #[must_use]
-    pub(super) fn below(self, root: &'static str) -> Self {
-        let described = self.described.into_iter();
-        Self {
-            router: Router::new().nest(root, self.router),
-            described: described
-                .map(|route| Described { path: format!("{root}{}", route.path), ..route })
-                .collect(),
-        }
-    }
-
-    /// All operations with their paths, in the order they were added.
-    #[must_use]
-    pub fn described(&self) -> &[Described] {
-        &self.described
-    }
-
-    /// The router for the listener.
-    pub fn into_router(self) -> Router<AppState> {
-        self.router
     }
 }
 

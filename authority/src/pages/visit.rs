@@ -24,9 +24,9 @@ use super::shell::{Refused, Shell};
 use super::{Visitor, origin};
 use crate::app::live::Watched;
 use crate::app::{App, IfMatch, ListRequest, Mutation};
+use crate::http::AppState;
 use crate::http::rate_limit::Policy;
 use crate::http::trace_context::RequestTrace;
-use crate::http::{AppState, request_id};
 
 /// Rows of a list on one page.
 const ROWS: u16 = 25;
@@ -286,6 +286,5 @@ fn answered<W: Visitor>(
 
 /// The id of a request, as its answer names it.
 pub(crate) fn request_id_of(parts: &Parts) -> RequestId {
-    let id = parts.extensions.get::<request_id::RequestId>().map_or("", |id| id.as_str());
-    RequestId::from_store(id.to_owned())
+    parts.extensions.get().cloned().unwrap_or_else(|| RequestId::from_store(String::new()))
 }

@@ -31,17 +31,17 @@ struct Page {
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
+    let switches = |status| {
+        submits(PortalVisitor::MANAGES, Policy::Write, move |visit, form, id| switch(visit, form, id, status))
+    };
     Router::new()
         .route(
             "/portal/endpoints/{endpoint}",
             shows(async |visit: Visit, id: String| PortalVisitor::endpoint_page(&visit, &id, None).await),
         )
         .route("/portal/endpoints/{endpoint}/change", submits(PortalVisitor::MANAGES, Policy::Write, change))
-        .route(
-            "/portal/endpoints/{endpoint}/disable",
-            submits(PortalVisitor::MANAGES, Policy::Write, disable),
-        )
-        .route("/portal/endpoints/{endpoint}/enable", submits(PortalVisitor::MANAGES, Policy::Write, enable))
+        .route("/portal/endpoints/{endpoint}/disable", switches(EndpointStatus::Disabled))
+        .route("/portal/endpoints/{endpoint}/enable", switches(EndpointStatus::Enabled))
         .merge(endpoint::routes::<PortalVisitor>())
 }
 
@@ -99,16 +99,9 @@ async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     .await
 }
 
-async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
+async fn switch(visit: Visit, form: Form, id: String, status: EndpointStatus) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
-        patched(visit, form, &shown, json!({ "status": EndpointStatus::Disabled }), "disabled").await
-    })
-    .await
-}
-
-async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
-    act(visit, form, id, async |visit, form, shown| {
-        patched(visit, form, &shown, json!({ "status": EndpointStatus::Enabled }), "enabled").await
+        patched(visit, form, &shown, json!({ "status": status }), status.as_str()).await
     })
     .await
 }

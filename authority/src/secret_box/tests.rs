@@ -36,13 +36,19 @@ fn other_kek(same_id: bool) -> Kek {
         .expect("65,000 keys share 256 ids")
 }
 
+fn sealed() -> (SecretBox, Vec<u8>) {
+    let secrets = SecretBox::new(&kek(0), None);
+    let blob = secrets.seal(&SystemDice, ENDPOINT, SECRET).expect("seals");
+    (secrets, blob)
+}
+
 #[test]
 fn the_form_is_the_one_that_is_written_down() {
     // Made with Node's crypto from the description in the module's story, not with this code.
     let golden = "01420707070707070707070707079b86692b7c3fd304b496af0efbd2df424c7e74a6e477d29b85ba9f94";
     let secrets = SecretBox::new(&kek(0), None);
     let blob = secrets.seal(&Face(7), ENDPOINT, SECRET).expect("seals");
-    assert_eq!(blob.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), golden);
+    assert_eq!(hex::encode(&blob), golden);
     assert_eq!(*secrets.open(ENDPOINT, &blob).expect("opens"), SECRET);
 }
 
@@ -55,8 +61,7 @@ fn two_seals_of_one_secret_differ() {
 
 #[test]
 fn opens_for_its_own_endpoint_and_version_only() {
-    let secrets = SecretBox::new(&kek(0), None);
-    let blob = secrets.seal(&SystemDice, ENDPOINT, SECRET).expect("seals");
+    let (secrets, blob) = sealed();
     for (endpoint_id, secret_version) in
         [("we_02", 2), ("we_01", 1), ("we_01", 3), ("we_0", 2), ("we_011", 2), ("", 2)]
     {
@@ -110,8 +115,7 @@ fn opens_under_its_own_key_only() {
 
 #[test]
 fn every_altered_byte_is_refused() {
-    let secrets = SecretBox::new(&kek(0), None);
-    let blob = secrets.seal(&SystemDice, ENDPOINT, SECRET).expect("seals");
+    let (secrets, blob) = sealed();
     for position in 0..blob.len() {
         for bit in 0..8 {
             let mut altered = blob.clone();
@@ -128,8 +132,7 @@ fn every_altered_byte_is_refused() {
 
 #[test]
 fn every_shortened_blob_is_refused() {
-    let secrets = SecretBox::new(&kek(0), None);
-    let blob = secrets.seal(&SystemDice, ENDPOINT, SECRET).expect("seals");
+    let (secrets, blob) = sealed();
     for length in 0..blob.len() {
         let expected = if length < 2 + NONCE_BYTES + TAG_BYTES {
             SecretBoxError::UnknownForm
@@ -187,8 +190,7 @@ fn a_key_is_32_bytes_in_base64_and_nothing_else() {
 fn the_cursor_key_is_derived_and_not_the_key_itself() {
     // Made with Node's crypto: hkdfSync("sha256", kek, 32 zero bytes, "authority cursors v1", 32).
     let expected = "3d446a78f273bc3d37cd6f38b05f591fa9eb07381619c7c1c95effd1f9f53d28";
-    let derived: String = kek(0).cursor_key().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(derived, expected);
+    assert_eq!(hex::encode(*kek(0).cursor_key()), expected);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test stops at what it did not expect")]
 
+mod explain;
 mod usage;
 mod vectors;
 
@@ -56,27 +57,19 @@ fn authority(arguments: &[&str], body: &[u8]) -> Ended {
     ended
 }
 
-fn signed(secrets: &[&str]) -> Ended {
-    let mut arguments = vec!["sign", "--timestamp", TIMESTAMP];
-    secrets.iter().for_each(|name| arguments.extend(["--secret-env", name]));
-    authority(&arguments, BODY.as_bytes())
+/// The same for arguments with blanks between them and body B.
+fn run(line: &str) -> Ended {
+    authority(&line.split(' ').collect::<Vec<_>>(), BODY.as_bytes())
+}
+
+fn signed(secrets: &str) -> Ended {
+    run(&format!("sign --timestamp {TIMESTAMP} {secrets}"))
 }
 
 /// `verify` of body B as it was signed, with these arguments added.
-fn verified(arguments: &[&str]) -> Ended {
-    let signature = format!("v1={DIGEST}");
-    let base = [
-        "verify",
-        "--signature",
-        &signature,
-        "--timestamp",
-        TIMESTAMP,
-        "--event-id",
-        "evt_1",
-        "--now",
-        TIMESTAMP,
-    ];
-    authority(&[&base, arguments].concat(), BODY.as_bytes())
+fn verified(arguments: &str) -> Ended {
+    let signed = format!("--signature v1={DIGEST} --timestamp {TIMESTAMP} --event-id evt_1");
+    run(&format!("verify {signed} --now {TIMESTAMP} {arguments}"))
 }
 
 #[track_caller]
@@ -86,42 +79,39 @@ fn assert_ended(ended: &Ended, code: i32, stdout: &str, stderr: &str) {
 
 #[test]
 fn signs_with_every_secret_newest_first() {
-    assert_ended(&signed(&["S1"]), 0, &format!("v1={DIGEST}\n"), "");
-    assert_ended(&signed(&["S2", "S1"]), 0, &format!("v1={OTHER_DIGEST},v1={DIGEST}\n"), "");
-    let json =
-        authority(&["sign", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--json"], BODY.as_bytes());
+    assert_ended(&signed("--secret-env S1"), 0, &format!("v1={DIGEST}\n"), "");
+    let both = signed("--secret-env S2 --secret-env S1");
+    assert_ended(&both, 0, &format!("v1={OTHER_DIGEST},v1={DIGEST}\n"), "");
+    let json = signed("--secret-env S1 --json");
     assert_ended(&json, 0, &format!("{{\"signature\":\"v1={DIGEST}\",\"timestamp\":\"{TIMESTAMP}\"}}\n"), "");
 }
 
 #[test]
 fn the_profile_of_standard_webhooks_is_signed_and_verified() {
-    const PROFILE: [&str; 4] = ["--profile", "standard-webhooks", "--secret-env", "BASE64"];
+    const PROFILE: &str = "--profile standard-webhooks --secret-env BASE64";
     // By Python's hmac and base64, over `evt_1.1788264000.` and the body.
     const SIGNATURE: &str = "v1,qd7MLiaxUQfYs/iAhzFHnhhZxfwnIoa5A8wMeWhSn5A=";
-    let sign = [&["sign", "--timestamp", TIMESTAMP, "--event-id", "evt_1"], &PROFILE[..]].concat();
-    assert_ended(&authority(&sign, BODY.as_bytes()), 0, &format!("{SIGNATURE}\n"), "");
+    assert_ended(&signed(&format!("--event-id evt_1 {PROFILE}")), 0, &format!("{SIGNATURE}\n"), "");
     let verify = |id: &str| {
-        let headers = ["verify", "--timestamp", TIMESTAMP, "--event-id", id, "--now", TIMESTAMP];
-        authority(&[&headers[..], &["--signature", SIGNATURE], &PROFILE].concat(), BODY.as_bytes())
+        let times = format!("--timestamp {TIMESTAMP} --now {TIMESTAMP}");
+        run(&format!("verify {times} --event-id {id} --signature {SIGNATURE} {PROFILE}"))
     };
     assert_ended(&verify("evt_1"), 0, "ok\n", "");
     assert_ended(&verify("evt_2"), 1, "invalid_signature\n", "");
-    let refused = |arguments: &[&str], message: &str| {
-        let ended = authority(arguments, BODY.as_bytes());
-        assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
-        assert!(ended.stderr.contains(message), "{arguments:?}: {ended:?}");
+    let refused = |ended: &Ended, message: &str| {
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(message), "{ended:?}");
     };
-    let without_id = [&["sign", "--timestamp", TIMESTAMP], &PROFILE[..]].concat();
+    let without_id = signed(PROFILE);
     refused(&without_id, "--profile standard-webhooks signs the event's id: give it by --event-id");
-    let with_id = ["sign", "--timestamp", TIMESTAMP, "--secret-env", "S1", "--event-id", "evt_1"];
+    let with_id = signed("--secret-env S1 --event-id evt_1");
     refused(&with_id, "--event-id is signed with --profile standard-webhooks only");
-    let other_form = [&sign[..5], &["--profile", "standard-webhooks", "--secret-env", "S1"]].concat();
+    let other_form = signed("--event-id evt_1 --profile standard-webhooks --secret-env S1");
     refused(&other_form, "S1 does not hold a usable signing secret (whsec_ and base64)");
-    refused(&[&["verify", "--explain"], &PROFILE[..]].concat(), "--explain knows the profile service only");
-    refused(
-        &["verify", "--secret-env", "S1", "--profile", "svix"],
-        "--profile <PROFILE> must be one of service, standard-webhooks",
-    );
+    let explained = run(&format!("verify --explain {PROFILE}"));
+    refused(&explained, "--explain knows the profile service only");
+    let unknown = run("verify --secret-env S1 --profile svix");
+    refused(&unknown, "--profile <PROFILE> must be one of service, standard-webhooks");
 }
 
 #[test]
@@ -136,62 +126,41 @@ fn signs_the_exact_bytes() {
 
 #[test]
 fn what_sign_signs_verify_verifies() {
-    let header = signed(&["S2", "S1"]).stdout;
+    let header = signed("--secret-env S2 --secret-env S1").stdout;
     for trusted in ["S1", "S2"] {
-        let verify = ["verify", "--secret-env", trusted, "--timestamp", TIMESTAMP, "--event-id", "evt_1"];
-        let verify = [&verify[..], &["--now", TIMESTAMP, "--signature", header.trim_end()]].concat();
-        assert_ended(&authority(&verify, BODY.as_bytes()), 0, "ok\n", "");
+        let times = format!("--timestamp {TIMESTAMP} --now {TIMESTAMP}");
+        let signed = format!("{times} --event-id evt_1 --signature {}", header.trim_end());
+        assert_ended(&run(&format!("verify --secret-env {trusted} {signed}")), 0, "ok\n", "");
     }
 }
 
 #[test]
 fn verify_prints_the_code_and_ends_with_one() {
-    let cases: &[(&[&str], &str)] = &[
-        (&["verify", "--secret-env", "S1"], "invalid_timestamp"),
-        (&["verify", "--secret-env", "S1", "--timestamp", "178826400"], "invalid_timestamp"),
-        (
-            &["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--now", "1788264301"],
-            "stale_timestamp",
-        ),
-        (&["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--now", "-1"], "stale_timestamp"),
-        (
-            &["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--now", TIMESTAMP],
-            "missing_signature",
-        ),
-        (
-            &[
-                "verify",
-                "--secret-env",
-                "S1",
-                "--timestamp",
-                TIMESTAMP,
-                "--now",
-                TIMESTAMP,
-                "--signature",
-                "v1=00",
-            ],
-            "invalid_signature",
-        ),
-        (&["verify", "--secret-env", "PREFIX_ONLY"], "invalid_secret"),
-        (&["verify", "--secret-env", "EMPTY"], "invalid_secret"),
-        (&["verify", "--secret-env", "LINE_END"], "invalid_secret"),
-        (&["verify", "--secret-env", "S1", "--secret-env", "EMPTY"], "invalid_secret"),
-    ];
-    for (arguments, code) in cases {
-        assert_ended(&authority(arguments, BODY.as_bytes()), 1, &format!("{code}\n"), "");
+    for (arguments, code) in [
+        ("S1", "invalid_timestamp"),
+        ("S1 --timestamp 178826400", "invalid_timestamp"),
+        ("S1 --timestamp 1788264000 --now 1788264301", "stale_timestamp"),
+        ("S1 --timestamp 1788264000 --now -1", "stale_timestamp"),
+        ("S1 --timestamp 1788264000 --now 1788264000", "missing_signature"),
+        ("S1 --timestamp 1788264000 --now 1788264000 --signature v1=00", "invalid_signature"),
+        ("PREFIX_ONLY", "invalid_secret"),
+        ("EMPTY", "invalid_secret"),
+        ("LINE_END", "invalid_secret"),
+        ("S1 --secret-env EMPTY", "invalid_secret"),
+        // The machine's clock is far from the timestamp of 2001.
+        ("S1 --timestamp 1000000000", "stale_timestamp"),
+    ] {
+        assert_ended(&run(&format!("verify --secret-env {arguments}")), 1, &format!("{code}\n"), "");
     }
     assert_ended(&authority(&["verify", "--secret-env", "S1"], b""), 1, "missing_body\n", "");
-    // The machine's clock is far from the timestamp of 2001.
-    let old = authority(&["verify", "--secret-env", "S1", "--timestamp", "1000000000"], BODY.as_bytes());
-    assert_ended(&old, 1, "stale_timestamp\n", "");
 }
 
 #[test]
 fn verify_takes_tolerance_rotation_and_json() {
-    assert_ended(&verified(&["--secret-env", "S1"]), 0, "ok\n", "");
-    assert_ended(&verified(&["--secret-env", "S2", "--secret-env", "S1"]), 0, "ok\n", "");
-    assert_ended(&verified(&["--secret-env", "S2"]), 1, "invalid_signature\n", "");
-    let json = verified(&["--secret-env", "S1", "--json"]);
+    assert_ended(&verified("--secret-env S1"), 0, "ok\n", "");
+    assert_ended(&verified("--secret-env S2 --secret-env S1"), 0, "ok\n", "");
+    assert_ended(&verified("--secret-env S2"), 1, "invalid_signature\n", "");
+    let json = verified("--secret-env S1 --json");
     let value: serde_json::Value = serde_json::from_str(&json.stdout).expect("one JSON line");
     assert_eq!(
         value,
@@ -201,19 +170,15 @@ fn verify_takes_tolerance_rotation_and_json() {
             "merchant": {"id": "mer_1", "slug": "a"},
         }})
     );
-    assert_ended(&verified(&["--secret-env", "S2", "--json"]), 1, "{\"code\":\"invalid_signature\"}\n", "");
+    assert_ended(&verified("--secret-env S2 --json"), 1, "{\"code\":\"invalid_signature\"}\n", "");
 
-    let at = |now, tolerance| {
-        let header = format!("v1={DIGEST}");
-        let base = ["verify", "--secret-env", "S1", "--timestamp", TIMESTAMP, "--event-id", "evt_1"];
-        authority(
-            &[&base[..], &["--signature", &header, "--now", now, "--tolerance", tolerance]].concat(),
-            BODY.as_bytes(),
-        )
+    let at = |times: &str| {
+        let signed = format!("--signature v1={DIGEST} --timestamp {TIMESTAMP} --event-id evt_1");
+        run(&format!("verify --secret-env S1 {signed} {times}"))
     };
-    assert_ended(&at("1788264001", "1"), 0, "ok\n", "");
-    assert_ended(&at("1788264002", "1"), 1, "stale_timestamp\n", "");
-    assert_ended(&at("1788260400", "3600"), 0, "ok\n", "");
+    assert_ended(&at("--now 1788264001 --tolerance 1"), 0, "ok\n", "");
+    assert_ended(&at("--now 1788264002 --tolerance 1"), 1, "stale_timestamp\n", "");
+    assert_ended(&at("--now 1788260400 --tolerance 3600"), 0, "ok\n", "");
 }
 
 #[test]

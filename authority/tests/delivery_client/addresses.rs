@@ -14,7 +14,6 @@ use authority_domain::endpoint::private_receivers::{EndpointOwner, PrivateReceiv
 use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules, UrlRulesByOwner};
 use authority_domain::{AttemptOutcome, MerchantId, Tenant};
 use proptest::prelude::*;
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpSocket;
 
 use super::scripted_receiver::*;
@@ -147,16 +146,10 @@ async fn a_private_receiver_of_the_platform_is_reached_at_its_listed_address_onl
     let (listener, port) = listener().await;
     let url = deployment.url(EndpointOwner::Platform, &format!("http://hooks.internal:{port}/"));
     let client = deployment.client(Changing(Mutex::new(vec!["169.254.169.254", "10.0.0.1", "127.0.0.1"])));
-    let receiver = async {
-        let mut connection = listener.accept().await.unwrap().0;
-        read_request(&mut connection).await;
-        connection
-            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-            .await
-            .unwrap();
-    };
+    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let receiver = async { drop(answer_one(&listener, answer).await) };
     let (report, ()) = tokio::join!(attempt(&client, &url), receiver);
-    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+    assert_eq!((report.outcome, report.status), SUCCESS);
     // The name server changes its answer: to the network of the merchants' list, then to a cloud's metadata.
     for _ in 0..2 {
         assert_eq!(attempt(&client, &url).await.outcome, AttemptOutcome::BlockedAddress);

@@ -13,17 +13,11 @@ use super::scripted_receiver::*;
 
 /// An attempt at a receiver that reads the request, writes `answer` and closes.
 async fn answered(answer: impl AsRef<[u8]>) -> AttemptReport {
-    let (listener, port) = listener().await;
     // The excerpt is waited for until the connection ends.
     let long = Duration::from_secs(600);
     let limits = DeliveryLimits { success_moment: long, failure_moment: long, ..DeliveryLimits::default() };
-    let client = client(limits, loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
-    let receiver = async {
-        let mut connection = listener.accept().await.unwrap().0;
-        read_request(&mut connection).await;
-        connection.write_all(answer.as_ref()).await.unwrap();
-    };
+    let (listener, client, url) = plain(limits).await;
+    let receiver = async { drop(answer_one(&listener, answer).await) };
     bounded(async { tokio::join!(attempt(&client, &url), receiver).0 }).await
 }
 
@@ -64,54 +58,43 @@ async fn the_request_is_the_one_of_the_contract() {
 async fn an_answer_has_its_outcome() {
     let long_header = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(1024 * 1024));
     let many_headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(200));
+    use AttemptOutcome::{ConnectError, HttpError, ProtocolError, Redirect, Success};
     // (answer, outcome, status, Retry-After, excerpt)
     type Row<'a> = (&'a str, AttemptOutcome, Option<u16>, Option<u64>, Option<&'a str>);
     let table: [Row<'_>; 19] = [
-        (
-            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok",
-            AttemptOutcome::Success,
-            Some(200),
-            None,
-            Some("ok"),
-        ),
-        ("HTTP/1.0 200 OK\r\n\r\nold", AttemptOutcome::Success, Some(200), None, Some("old")),
-        ("HTTP/1.1 202 \r\ncontent-length: 0\r\n\r\n", AttemptOutcome::Success, Some(202), None, None),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", Success, Some(200), None, Some("ok")),
+        ("HTTP/1.0 200 OK\r\n\r\nold", Success, Some(200), None, Some("old")),
+        ("HTTP/1.1 202 \r\ncontent-length: 0\r\n\r\n", Success, Some(202), None, None),
         (
             "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
-            AttemptOutcome::Success,
+            Success,
             Some(200),
             None,
             None,
         ),
         (
             "HTTP/1.1 500 Internal Server Error\r\nretry-after: 9\r\n\r\na\nb\x1b\0",
-            AttemptOutcome::HttpError,
+            HttpError,
             Some(500),
             None,
             Some("a\\nb\\u{1b}\\u{0}"),
         ),
-        ("HTTP/1.1 410 Gone\r\n\r\n", AttemptOutcome::HttpError, Some(410), None, None),
-        (
-            "HTTP/1.1 429 No\r\nretry-after: 120\r\n\r\n",
-            AttemptOutcome::HttpError,
-            Some(429),
-            Some(120_000),
-            None,
-        ),
-        ("HTTP/1.1 503 No\r\nRetry-After: 0\r\n\r\n", AttemptOutcome::HttpError, Some(503), Some(0), None),
-        ("HTTP/1.1 503 No\r\nretry-after: later\r\n\r\n", AttemptOutcome::HttpError, Some(503), None, None),
-        ("HTTP/1.1 304 Not Modified\r\n\r\n", AttemptOutcome::Redirect, Some(304), None, None),
+        ("HTTP/1.1 410 Gone\r\n\r\n", HttpError, Some(410), None, None),
+        ("HTTP/1.1 429 No\r\nretry-after: 120\r\n\r\n", HttpError, Some(429), Some(120_000), None),
+        ("HTTP/1.1 503 No\r\nRetry-After: 0\r\n\r\n", HttpError, Some(503), Some(0), None),
+        ("HTTP/1.1 503 No\r\nretry-after: later\r\n\r\n", HttpError, Some(503), None, None),
+        ("HTTP/1.1 304 Not Modified\r\n\r\n", Redirect, Some(304), None, None),
         // Lost before an answer
-        ("", AttemptOutcome::ConnectError, None, None, None),
-        ("HTTP/1.1 200 OK\r\ncontent-le", AttemptOutcome::ConnectError, None, None, None),
+        ("", ConnectError, None, None, None),
+        ("HTTP/1.1 200 OK\r\ncontent-le", ConnectError, None, None, None),
         // Not HTTP, or beyond its limits
-        ("\x16\x03\x01 what?\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
-        ("SSH-2.0-OpenSSH_9.2\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
-        ("HTTP/1.1 2000 OK\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
-        ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
-        ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", AttemptOutcome::ProtocolError, None, None, None),
-        (&long_header, AttemptOutcome::ProtocolError, None, None, None),
-        (&many_headers, AttemptOutcome::ProtocolError, None, None, None),
+        ("\x16\x03\x01 what?\r\n\r\n", ProtocolError, None, None, None),
+        ("SSH-2.0-OpenSSH_9.2\r\n\r\n", ProtocolError, None, None, None),
+        ("HTTP/1.1 2000 OK\r\n\r\n", ProtocolError, None, None, None),
+        ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", ProtocolError, None, None, None),
+        ("HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n", ProtocolError, None, None, None),
+        (&long_header, ProtocolError, None, None, None),
+        (&many_headers, ProtocolError, None, None, None),
     ];
     for (answer, outcome, status, retry_after_ms, excerpt) in table {
         let report = answered(answer).await;
@@ -152,9 +135,7 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn a_connection_is_used_again_and_carries_no_cookie() {
-    let (listener, port) = listener().await;
-    let client = client(DeliveryLimits::default(), loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(DeliveryLimits::default()).await;
     let receiver = async {
         let mut connection = listener.accept().await.unwrap().0;
         let mut requests = Vec::new();
@@ -179,13 +160,9 @@ async fn a_connection_is_used_again_and_carries_no_cookie() {
 async fn a_receiver_that_says_nothing_times_out_and_is_hung_up_on() {
     let limits = DeliveryLimits { deadline: Duration::from_millis(300), ..DeliveryLimits::default() };
     for beginning in ["", "HTTP/1.1 200 OK\r\nx: y\r\n"] {
-        let (listener, port) = listener().await;
-        let client = client(limits, loopback());
-        let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+        let (listener, client, url) = plain(limits).await;
         let receiver = async {
-            let mut connection = listener.accept().await.unwrap().0;
-            read_request(&mut connection).await;
-            connection.write_all(beginning.as_bytes()).await.unwrap();
+            let mut connection = answer_one(&listener, beginning).await;
             closed(&mut connection).await;
         };
         let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
@@ -196,10 +173,8 @@ async fn a_receiver_that_says_nothing_times_out_and_is_hung_up_on() {
 
 /// Answers one request with a head of this status and a body that drips until the connection is ended.
 async fn drip(listener: &TcpListener, status: u16) {
-    let mut connection = listener.accept().await.unwrap().0;
-    read_request(&mut connection).await;
     let head = format!("HTTP/1.1 {status} x\r\ntransfer-encoding: chunked\r\n\r\n");
-    connection.write_all(head.as_bytes()).await.unwrap();
+    let mut connection = answer_one(listener, head).await;
     let mut drops = tokio::time::interval(Duration::from_millis(20));
     while connection.write_all(b"1\r\nx\r\n").await.is_ok() {
         drops.tick().await;
@@ -211,9 +186,7 @@ async fn drip(listener: &TcpListener, status: u16) {
 async fn a_body_that_drips_for_ever_delays_no_outcome() {
     let limits = DeliveryLimits { drain_timeout: Duration::from_secs(3600), ..DeliveryLimits::default() };
     for (status, outcome) in [(200, AttemptOutcome::Success), (503, AttemptOutcome::HttpError)] {
-        let (listener, port) = listener().await;
-        let client = client(limits, loopback());
-        let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+        let (listener, client, url) = plain(limits).await;
         let report = bounded(async {
             tokio::select! {
                 report = attempt(&client, &url) => report,
@@ -228,11 +201,9 @@ async fn a_body_that_drips_for_ever_delays_no_outcome() {
 #[tokio::test]
 async fn who_drips_for_ever_is_hung_up_on() {
     let limits = DeliveryLimits { drain_timeout: Duration::from_millis(200), ..DeliveryLimits::default() };
-    let (listener, port) = listener().await;
-    let client = client(limits, loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(limits).await;
     let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), drip(&listener, 200)) }).await;
-    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+    assert_eq!((report.outcome, report.status), SUCCESS);
 }
 
 /// What a receiver wishes is read beside any status but a success (contract 15.7).
@@ -252,14 +223,10 @@ async fn a_wish_is_read() {
 #[tokio::test]
 async fn an_endless_body_is_dropped() {
     let limits = DeliveryLimits { drain_timeout: Duration::from_secs(600), ..DeliveryLimits::default() };
-    let (listener, port) = listener().await;
-    let client = client(limits, loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(limits).await;
     let receiver = async {
-        let mut connection = listener.accept().await.unwrap().0;
-        read_request(&mut connection).await;
-        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n";
-        connection.write_all(head).await.unwrap();
+        let head = "HTTP/1.1 200 OK\r\ncontent-length: 1000000000000\r\n\r\n";
+        let mut connection = answer_one(&listener, head).await;
         while connection.write_all(&[b'x'; 16 * 1024]).await.is_ok() {}
     };
     let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
@@ -269,9 +236,7 @@ async fn an_endless_body_is_dropped() {
 
 #[tokio::test]
 async fn an_answer_that_comes_before_the_body_was_read_counts() {
-    let (listener, port) = listener().await;
-    let client = client(DeliveryLimits::default(), loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(DeliveryLimits::default()).await;
     let receiver = async {
         let mut connection = listener.accept().await.unwrap().0;
         connection.read_u8().await.unwrap();

@@ -22,16 +22,12 @@ use super::kept::Counted;
 use super::scripted_receiver::*;
 use super::tls::Authority;
 
-const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
-
 /// With as many connections open as may be kept, a further one serves a single request.
 #[tokio::test]
 async fn connections_beyond_those_that_are_kept_serve_once() {
     for (kept_connections, expected) in [(0, 3), (1, 1)] {
         let limits = DeliveryLimits { kept_connections, ..DeliveryLimits::default() };
-        let (listener, port) = listener().await;
-        let client = client(limits, loopback());
-        let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+        let (listener, client, url) = plain(limits).await;
         let receiver = async {
             let (mut connections, mut served) = (0, 0);
             while served < 3 {
@@ -65,13 +61,8 @@ async fn as_many_connections_are_kept_as_one_endpoint_may_use() {
     let (listener, port) = listener().await;
     let names = Arc::new(Counted::default());
     let asked = Arc::clone(&names) as Arc<dyn Resolve>;
-    let client = DeliveryClient::new(
-        DeliveryLimits::default(),
-        Egress::default(),
-        asked,
-        Arc::new(SystemClock::new()),
-    );
-    let (client, url) = (client.unwrap(), endpoint(&format!("http://localhost:{port}/hook")));
+    let client = client(DeliveryLimits::default(), asked);
+    let url = endpoint(&format!("http://localhost:{port}/hook"));
     // Answers when all have come.
     let together = Arc::new(tokio::sync::Barrier::new(256));
     let receiver = async {
@@ -93,13 +84,7 @@ async fn as_many_connections_are_kept_as_one_endpoint_may_use() {
             assert!(reports.iter().all(|report| report.outcome == AttemptOutcome::Success));
         }
     };
-    bounded(async {
-        tokio::select! {
-            () = attempts => {}
-            () = receiver => unreachable!(),
-        }
-    })
-    .await;
+    during(receiver, attempts).await;
     assert_eq!(names.asked(), 256);
 }
 
@@ -112,12 +97,7 @@ async fn a_further_connection_takes_the_place_of_an_idle_one() {
     for _ in 0..3 {
         let (listener, port) = listener().await;
         let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
-        let receiver = async {
-            let mut connection = listener.accept().await.unwrap().0;
-            read_request(&mut connection).await;
-            connection.write_all(OK).await.unwrap();
-            connection
-        };
+        let receiver = answer_one(&listener, OK);
         let (report, connection) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
         assert_eq!(report.outcome, AttemptOutcome::Success);
         kept.push(connection);
@@ -179,7 +159,7 @@ async fn a_public_receiver_is_reached_through_the_proxy_alone() {
     };
     let url = public_url();
     let (report, (head, request)) = bounded(async { tokio::join!(attempt(&client, &url), proxy) }).await;
-    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+    assert_eq!((report.outcome, report.status), SUCCESS);
     assert!(head.starts_with("connect hooks.example.com:443 http/1.1\r\n"), "{head}");
     assert!(head.contains("proxy-authorization: basic ytpi\r\n"), "{head}");
     assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
@@ -209,12 +189,8 @@ async fn loopback_endpoints_are_reached_beside_the_proxy() {
     let (listener, port) = listener().await;
     let client = behind(proxy_port, &Authority::new(), loopback());
     let url = endpoint(&format!("http://localhost:{port}/hook"));
-    let receiver = async {
-        let mut connection = listener.accept().await.unwrap().0;
-        read_request(&mut connection).await;
-        connection.write_all(OK).await.unwrap();
-    };
-    let (report, ()) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
+    let receiver = answer_one(&listener, OK);
+    let (report, _connection) = bounded(async { tokio::join!(attempt(&client, &url), receiver) }).await;
     assert_eq!(report.outcome, AttemptOutcome::Success);
     assert!(nobody_came(proxy));
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
-use authority::dispatch::transport::AttemptReport;
 use authority_domain::AttemptOutcome;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
@@ -88,7 +87,7 @@ impl Receiver {
 /// So many attempts at the same time, until each has got a 200.
 async fn all_succeed(client: &DeliveryClient, url: &TargetUrl, attempts: usize) {
     for report in join_all((0..attempts).map(|_| attempt(client, url))).await {
-        assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+        assert_eq!((report.outcome, report.status), SUCCESS);
     }
 }
 
@@ -100,14 +99,9 @@ async fn as_many_connections_are_made_as_the_limit_of_streams_asks_for() {
         let receiver = Receiver::start().await;
         let client = receiver.client(DeliveryLimits::default());
         let (together, connections) = (Arc::new(Barrier::new(attempts)), AtomicUsize::new(0));
-        bounded(async {
-            tokio::select! {
-                () = async {
-                    all_succeed(&client, &receiver.url, attempts).await;
-                    all_succeed(&client, &receiver.url, attempts).await;
-                } => {}
-                () = receiver.serve(streams, together, &connections) => unreachable!(),
-            }
+        during(receiver.serve(streams, together, &connections), async {
+            all_succeed(&client, &receiver.url, attempts).await;
+            all_succeed(&client, &receiver.url, attempts).await;
         })
         .await;
         assert_eq!(connections.into_inner(), expected, "{streams} streams");
@@ -131,26 +125,21 @@ async fn a_shared_connection_is_resolved_anew_within_thirty_seconds() {
         asked
     };
     let connections = AtomicUsize::new(0);
-    let asked = bounded(async {
-        tokio::select! {
-            asked = attempts => asked,
-            () = receiver.serve(10, Arc::new(Barrier::new(2)), &connections) => unreachable!(),
-        }
-    })
-    .await;
+    let asked = during(receiver.serve(10, Arc::new(Barrier::new(2)), &connections), attempts).await;
     assert_eq!(asked, [[1; 9].as_slice(), &[2; 3]].concat());
 }
 
 /// What comes of two attempts, one after the other, while the receiver does this.
 async fn two_attempts(
     receiver: &Receiver,
-    client: DeliveryClient,
+    limits: DeliveryLimits,
     script: impl Future<Output = ()>,
-) -> (AttemptReport, AttemptReport) {
+) -> [(AttemptOutcome, Option<u16>); 2] {
+    let client = receiver.client(limits);
     let attempts = async {
-        let reports = (attempt(&client, &receiver.url).await, attempt(&client, &receiver.url).await);
+        let reports = [attempt(&client, &receiver.url).await, attempt(&client, &receiver.url).await];
         drop(client);
-        reports
+        reports.map(|report| (report.outcome, report.status))
     };
     bounded(async { tokio::join!(attempts, script) }).await.0
 }
@@ -158,16 +147,14 @@ async fn two_attempts(
 #[tokio::test]
 async fn a_refused_stream_is_sent_again_on_another_connection() {
     let receiver = Receiver::start().await;
-    let client = receiver.client(DeliveryLimits::default());
     let script = async {
         let mut first = receiver.frames().await;
         let stream = first.request().await.unwrap();
         first.write(RST_STREAM, 0, stream, &REFUSED_STREAM).await;
         receiver.frames().await.answer_all().await;
     };
-    let (one, two) = two_attempts(&receiver, client, script).await;
-    assert_eq!((one.outcome, one.status), (AttemptOutcome::Success, Some(200)));
-    assert_eq!((two.outcome, two.status), (AttemptOutcome::Success, Some(200)));
+    let reports = two_attempts(&receiver, DeliveryLimits::default(), script).await;
+    assert_eq!(reports, [SUCCESS, SUCCESS]);
     assert!(nobody_came(receiver.listener));
 }
 
@@ -191,16 +178,14 @@ async fn a_receiver_that_refuses_every_stream_is_asked_three_times() {
 #[tokio::test]
 async fn a_stream_that_is_reset_is_not_sent_again() {
     let receiver = Receiver::start().await;
-    let client = receiver.client(DeliveryLimits::default());
     let script = async {
         let mut connection = receiver.frames().await;
         let stream = connection.request().await.unwrap();
         connection.write(RST_STREAM, 0, stream, &[0, 0, 0, 2]).await;
         connection.answer_all().await;
     };
-    let (one, two) = two_attempts(&receiver, client, script).await;
-    assert_eq!((one.outcome, one.status), (AttemptOutcome::ProtocolError, None));
-    assert_eq!((two.outcome, two.status), (AttemptOutcome::Success, Some(200)));
+    let reports = two_attempts(&receiver, DeliveryLimits::default(), script).await;
+    assert_eq!(reports, [(AttemptOutcome::ProtocolError, None), SUCCESS]);
     assert!(nobody_came(receiver.listener));
 }
 
@@ -233,7 +218,6 @@ async fn what_a_goaway_leaves_out_is_sent_again() {
 #[tokio::test]
 async fn a_shared_connection_that_the_receiver_closed_costs_no_attempt() {
     let receiver = Receiver::start().await;
-    let client = receiver.client(DeliveryLimits::default());
     let script = async {
         let mut first = receiver.frames().await;
         let stream = first.request().await.unwrap();
@@ -242,9 +226,8 @@ async fn a_shared_connection_that_the_receiver_closed_costs_no_attempt() {
         drop(first);
         receiver.frames().await.answer_all().await;
     };
-    let (one, two) = two_attempts(&receiver, client, script).await;
-    assert_eq!((one.outcome, one.status), (AttemptOutcome::Success, Some(200)));
-    assert_eq!((two.outcome, two.status), (AttemptOutcome::Success, Some(200)));
+    let reports = two_attempts(&receiver, DeliveryLimits::default(), script).await;
+    assert_eq!(reports, [SUCCESS, SUCCESS]);
     assert!(nobody_came(receiver.listener));
 }
 
@@ -265,7 +248,7 @@ async fn a_fresh_shared_connection_that_the_receiver_closes_fails_the_attempt() 
 async fn a_dead_connection_is_found_by_a_ping() {
     let receiver = Receiver::start().await;
     let (ping_interval, ping_timeout) = (Duration::from_millis(100), Duration::from_millis(100));
-    let client = receiver.client(DeliveryLimits { ping_interval, ping_timeout, ..DeliveryLimits::default() });
+    let limits = DeliveryLimits { ping_interval, ping_timeout, ..DeliveryLimits::default() };
     let script = async {
         let mut first = receiver.frames().await;
         let stream = first.request().await.unwrap();
@@ -274,8 +257,6 @@ async fn a_dead_connection_is_found_by_a_ping() {
         // From here on it reads and says nothing.
         tokio::join!(first.request(), async { receiver.frames().await.answer_all().await });
     };
-    let (one, two) = two_attempts(&receiver, client, script).await;
-    assert_eq!((one.outcome, one.status), (AttemptOutcome::Success, Some(200)));
-    assert_eq!((two.outcome, two.status), (AttemptOutcome::Success, Some(200)));
+    assert_eq!(two_attempts(&receiver, limits, script).await, [SUCCESS, SUCCESS]);
     assert!(nobody_came(receiver.listener));
 }

@@ -16,8 +16,6 @@ use tokio::net::TcpListener;
 
 use super::scripted_receiver::*;
 
-const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
-
 /// A name server that counts, and from some question on leads into the network of the service.
 #[derive(Default)]
 pub(crate) struct Counted {
@@ -72,84 +70,47 @@ async fn serve_all(listener: &TcpListener) {
     }
 }
 
-/// Twenty attempts, three seconds apart: always on a kept connection, and none is older than 30 s.
-#[tokio::test]
-async fn a_kept_connection_is_resolved_anew_within_thirty_seconds() {
+/// So many attempts, so many seconds apart: their outcomes, and how often a name had been asked for after each.
+async fn spaced(names: Counted, attempts: usize, seconds: u64) -> (Vec<AttemptOutcome>, Vec<usize>) {
     let (listener, port) = listener().await;
-    let (names, clock) = (Arc::new(Counted::default()), Arc::new(Turned::default()));
+    let (names, clock) = (Arc::new(names), Arc::new(Turned::default()));
     let asked = Arc::clone(&names) as Arc<dyn Resolve>;
     let client =
         DeliveryClient::new(DeliveryLimits::default(), Egress::default(), asked, clock.clone()).unwrap();
     let url = endpoint(&format!("http://localhost:{port}/hook"));
     let attempts = async {
-        let mut asked = Vec::new();
-        for _ in 0..20 {
-            assert_eq!(attempt(&client, &url).await.outcome, AttemptOutcome::Success);
+        let (mut outcomes, mut asked) = (Vec::new(), Vec::new());
+        for _ in 0..attempts {
+            outcomes.push(attempt(&client, &url).await.outcome);
             asked.push(names.asked());
-            clock.turn(Duration::from_secs(3));
+            clock.turn(Duration::from_secs(seconds));
         }
-        asked
+        (outcomes, asked)
     };
-    let asked = bounded(async {
-        tokio::select! {
-            asked = attempts => asked,
-            () = serve_all(&listener) => unreachable!(),
-        }
-    });
+    during(serve_all(&listener), attempts).await
+}
+
+/// Twenty attempts, three seconds apart: always on a kept connection, and none is older than 30 s.
+#[tokio::test]
+async fn a_kept_connection_is_resolved_anew_within_thirty_seconds() {
+    let (outcomes, asked) = spaced(Counted::default(), 20, 3).await;
+    assert_eq!(outcomes, [AttemptOutcome::Success; 20]);
     // A connection is used for 25 s: at 0, 3, … 24, then from 27 on.
-    let expected = [[1; 9], [2; 9]].concat().into_iter().chain([3; 2]);
-    assert_eq!(asked.await, expected.collect::<Vec<_>>());
+    assert_eq!(asked, [[1; 9].as_slice(), &[2; 9], &[3; 2]].concat());
 }
 
 #[tokio::test]
 async fn a_name_that_comes_to_lead_astray_gets_nothing_more_within_thirty_seconds() {
-    let (listener, port) = listener().await;
-    let names = Arc::new(Counted { astray_from: Some(1), ..Counted::default() });
-    let clock = Arc::new(Turned::default());
-    let client =
-        DeliveryClient::new(DeliveryLimits::default(), Egress::default(), names, clock.clone()).unwrap();
-    let url = endpoint(&format!("http://localhost:{port}/hook"));
-    let attempts = async {
-        let mut outcomes = Vec::new();
-        for _ in 0..16 {
-            outcomes.push(attempt(&client, &url).await.outcome);
-            clock.turn(Duration::from_secs(2));
-        }
-        outcomes
-    };
-    let outcomes = bounded(async {
-        tokio::select! {
-            outcomes = attempts => outcomes,
-            () = serve_all(&listener) => unreachable!(),
-        }
-    });
-    let outcomes = outcomes.await;
+    let names = Counted { astray_from: Some(1), ..Counted::default() };
+    let (outcomes, _) = spaced(names, 16, 2).await;
     assert_eq!(outcomes[..13], [AttemptOutcome::Success; 13]);
     assert_eq!(outcomes[13..], [AttemptOutcome::BlockedAddress; 3]);
 }
 
 #[tokio::test]
 async fn a_connection_that_was_idle_for_too_long_is_not_used() {
-    let (listener, port) = listener().await;
-    let (names, clock) = (Arc::new(Counted::default()), Arc::new(Turned::default()));
-    let asked = Arc::clone(&names) as Arc<dyn Resolve>;
-    let client =
-        DeliveryClient::new(DeliveryLimits::default(), Egress::default(), asked, clock.clone()).unwrap();
-    let url = endpoint(&format!("http://localhost:{port}/hook"));
-    let attempts = async {
-        for _ in 0..3 {
-            assert_eq!(attempt(&client, &url).await.outcome, AttemptOutcome::Success);
-            clock.turn(Duration::from_secs(4));
-        }
-    };
-    bounded(async {
-        tokio::select! {
-            () = attempts => {}
-            () = serve_all(&listener) => unreachable!(),
-        }
-    })
-    .await;
-    assert_eq!(names.asked(), 3);
+    let (outcomes, asked) = spaced(Counted::default(), 3, 4).await;
+    assert_eq!((outcomes, asked), (vec![AttemptOutcome::Success; 3], vec![1, 2, 3]));
 }
 
 /// A receiver that answers the first request on each connection, reads the next and closes without a word.
@@ -168,32 +129,22 @@ async fn close_kept(listener: &TcpListener, first: &AtomicUsize, second: &Atomic
 
 #[tokio::test]
 async fn a_kept_connection_that_the_receiver_closed_costs_no_attempt() {
-    let (listener, port) = listener().await;
-    let client = client(DeliveryLimits::default(), loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(DeliveryLimits::default()).await;
     let (answered, dropped) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let attempts = async {
         for number in 1..=50 {
             let report = attempt(&client, &url).await;
-            assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)), "{number}");
+            assert_eq!((report.outcome, report.status), SUCCESS, "{number}");
         }
     };
-    bounded(async {
-        tokio::select! {
-            () = attempts => {}
-            () = close_kept(&listener, &answered, &dropped) => unreachable!(),
-        }
-    })
-    .await;
+    during(close_kept(&listener, &answered, &dropped), attempts).await;
     // Each connection is kept once, and that request is sent again.
     assert_eq!((answered.into_inner(), dropped.into_inner()), (50, 49));
 }
 
 #[tokio::test]
 async fn a_fresh_connection_that_the_receiver_closes_fails_the_attempt() {
-    let (listener, port) = listener().await;
-    let client = client(DeliveryLimits::default(), loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(DeliveryLimits::default()).await;
     let receiver = async {
         let mut connection = listener.accept().await.unwrap().0;
         read_request(&mut connection).await;
@@ -206,9 +157,7 @@ async fn a_fresh_connection_that_the_receiver_closes_fails_the_attempt() {
 /// The second connection of an attempt is a fresh one and has no third, even where more are kept.
 #[tokio::test]
 async fn a_request_is_sent_at_most_twice_to_a_receiver_that_closes() {
-    let (listener, port) = listener().await;
-    let client = client(DeliveryLimits::default(), loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(DeliveryLimits::default()).await;
     let receiver = async {
         // Two connections that are kept.
         let mut kept = [listener.accept().await.unwrap().0, listener.accept().await.unwrap().0];
@@ -242,13 +191,9 @@ async fn a_request_is_sent_at_most_twice_to_a_receiver_that_closes() {
 /// A receiver that begins to answer means that answer.
 #[tokio::test]
 async fn an_answer_that_has_begun_is_not_asked_for_again() {
-    let (listener, port) = listener().await;
-    let client = client(DeliveryLimits::default(), loopback());
-    let url = endpoint(&format!("http://127.0.0.1:{port}/hook"));
+    let (listener, client, url) = plain(DeliveryLimits::default()).await;
     let receiver = async {
-        let mut connection = listener.accept().await.unwrap().0;
-        read_request(&mut connection).await;
-        connection.write_all(OK).await.unwrap();
+        let mut connection = answer_one(&listener, OK).await;
         read_request(&mut connection).await;
         connection.write_all(b"H").await.unwrap();
     };

@@ -12,14 +12,21 @@ use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
 use authority::dispatch::connector::Resolve;
 use authority::dispatch::identity::ClientIdentity;
 use authority::dispatch::transport::{AttemptReport, AttemptRequest, Transport};
+use authority_domain::AttemptOutcome;
 use authority_domain::endpoint::url::{TargetUrl, UrlPolicy, UrlRules};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 /// The body of every delivery here.
 pub(crate) const BODY: &str = r#"{"id":"evt_01k3zqa7w5e8v9r2t4y6m8n0pq"}"#;
+
+/// The answer of a receiver that takes the delivery.
+pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+/// What an attempt that gets this answer comes to.
+pub(crate) const SUCCESS: (AttemptOutcome, Option<u16>) = (AttemptOutcome::Success, Some(200));
 
 /// A name server with one answer; no address at all is an answer too.
 pub(crate) struct Answers(pub(crate) Vec<IpAddr>);
@@ -46,6 +53,12 @@ pub(crate) async fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     (listener, port)
+}
+
+/// A receiver without TLS: its listener, a client with these limits, and its URL.
+pub(crate) async fn plain(limits: DeliveryLimits) -> (TcpListener, DeliveryClient, TargetUrl) {
+    let (listener, port) = listener().await;
+    (listener, client(limits, loopback()), endpoint(&format!("http://127.0.0.1:{port}/hook")))
 }
 
 /// A test-mode endpoint of a development process.
@@ -91,6 +104,14 @@ pub(crate) async fn next_request(connection: &mut (impl AsyncRead + Unpin)) -> O
     Some(String::from_utf8(request).unwrap())
 }
 
+/// Accepts a connection, reads one request and writes `answer`.
+pub(crate) async fn answer_one(listener: &TcpListener, answer: impl AsRef<[u8]>) -> TcpStream {
+    let mut connection = listener.accept().await.unwrap().0;
+    read_request(&mut connection).await;
+    connection.write_all(answer.as_ref()).await.unwrap();
+    connection
+}
+
 /// Waits until the other side has closed the connection.
 pub(crate) async fn closed(connection: &mut (impl AsyncRead + Unpin)) {
     let mut rest = [0; 1024];
@@ -106,4 +127,15 @@ pub(crate) fn nobody_came(listener: TcpListener) -> bool {
 /// Ends a test that would otherwise wait for ever.
 pub(crate) async fn bounded<T>(test: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(30), test).await.expect("the test hangs")
+}
+
+/// Runs a test while a receiver serves.
+pub(crate) async fn during<T>(serving: impl Future<Output = ()>, test: impl Future<Output = T>) -> T {
+    bounded(async {
+        tokio::select! {
+            done = test => done,
+            () = serving => unreachable!("it serves for ever"),
+        }
+    })
+    .await
 }

@@ -85,7 +85,7 @@ async fn serve_one(listener: &TcpListener, config: ServerConfig) -> Option<Strin
     let (connection, _) = listener.accept().await.unwrap();
     let mut connection = TlsAcceptor::from(Arc::new(config)).accept(connection).await.ok()?;
     read_request(&mut connection).await;
-    connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    connection.write_all(OK).await.unwrap();
     connection.get_ref().1.server_name().map(str::to_owned)
 }
 
@@ -101,7 +101,7 @@ async fn attempt_over_tls(config: ServerConfig, trusted: Option<&str>) -> (Attem
 async fn a_certificate_of_a_trusted_authority_is_accepted_for_its_name() {
     let authority = Authority::new();
     let (report, name) = attempt_over_tls(authority.server(for_localhost()), Some(&authority.pem)).await;
-    assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+    assert_eq!((report.outcome, report.status), SUCCESS);
     assert_eq!(name.as_deref(), Some("localhost"));
 }
 
@@ -186,7 +186,7 @@ async fn a_receiver_that_offers_http_2_gets_it() {
     let (reports, served) = bounded(async { tokio::join!(attempts, receiver) }).await;
     served.unwrap();
     for report in reports {
-        assert_eq!((report.outcome, report.status), (AttemptOutcome::Success, Some(200)));
+        assert_eq!((report.outcome, report.status), SUCCESS);
         assert_eq!(report.excerpt.as_deref(), Some("HTTP/2.0"));
     }
     assert!(nobody_came(listener), "both requests took one connection");

@@ -10,25 +10,10 @@ use crate::process::{command, ended, folder, kept, mode, secrets};
 const SUMMARY: &str = r#"{"events_emitted":17,"delivered":17,"verified":17,"claimed":17,"duplicates_suppressed":1,"rejected":{"invalid_signature":2,"stale_timestamp":1},"lost":0}"#;
 
 /// Contract 3.9 rows 1, 2, 10, 13, 14, 15, 16 and 22.
-const TYPES: [&str; 17] = [
-    "checkout.created",
-    "payment.created",
-    "checkout.completed",
-    "order.created",
-    "payment.succeeded",
-    "order.confirmed",
-    "shipment.created",
-    "order.shipped",
-    "shipment.delivered",
-    "order.delivered",
-    "refund.requested",
-    "order.updated",
-    "refund.processing",
-    "refund.completed",
-    "payment.partially_refunded",
-    "order.updated",
-    "webhook.test",
-];
+const TYPES: &str = "checkout.created payment.created checkout.completed order.created payment.succeeded \
+                     order.confirmed shipment.created order.shipped shipment.delivered order.delivered \
+                     refund.requested order.updated refund.processing refund.completed \
+                     payment.partially_refunded order.updated webhook.test";
 
 #[test]
 fn once_with_json_prints_the_ready_line_and_the_summary() {
@@ -99,7 +84,7 @@ fn a_person_sees_every_event_in_its_order_and_every_answer() {
             Some((sequence.parse().unwrap(), event_type))
         })
         .collect();
-    assert_eq!(events, (1..).zip(TYPES).collect::<Vec<_>>());
+    assert_eq!(events, (1..).zip(TYPES.split(' ')).collect::<Vec<_>>());
     for line in [
         "  a duplicate        -> 200 duplicate",
         "  an altered body    -> 401 invalid_signature",

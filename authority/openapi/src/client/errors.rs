@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use authority_domain::ErrorCode;
-use authority_schema::typescript::comment;
+use authority_schema::typescript::{capitalised, comment};
 use serde_json::Value;
 
 use super::{GENERATED, definition};
@@ -44,15 +44,7 @@ pub(super) fn file(document: &Value) -> Result<String> {
 /// `not_found` is a `NotFoundError`, `internal_error` an `InternalError`.
 fn class_of(code: &str) -> String {
     let stem = code.strip_suffix("_error").unwrap_or(code);
-    let mut name: String = stem
-        .split('_')
-        .map(|word| {
-            let (first, rest) = word.split_at(word.len().min(1));
-            first.to_ascii_uppercase() + rest
-        })
-        .collect();
-    name.push_str("Error");
-    name
+    stem.split('_').map(capitalised).collect::<String>() + "Error"
 }
 
 #[cfg(test)]

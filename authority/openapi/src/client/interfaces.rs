@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
-use authority_schema::typescript::comment;
+use authority_schema::typescript::{capitalised, comment};
 use serde_json::Value;
 
-use super::GENERATED;
-use super::expression::{self, Writer, type_name};
-use super::operations::{Operation, capitalised};
+use super::operations::Operation;
 use super::types::Types;
+use super::{ANSWERS, BODIES, GENERATED};
 
 /// The interface of each group, and the filter of each list.
 pub(super) fn write(operations: &[Operation], types: &Types) -> Result<String> {
@@ -85,9 +84,9 @@ impl Operation {
             let described = parameter["description"].as_str().context("a description")?;
             let schema = &parameter["schema"];
             let kind = match &schema["items"] {
-                Value::Null => expression::of(schema, Writer::Caller, 2)?,
+                Value::Null => BODIES.of(schema, 2)?,
                 items => {
-                    let item = expression::of(items, Writer::Caller, 2)?;
+                    let item = BODIES.of(items, 2)?;
                     format!("{item} | readonly ({item})[]")
                 }
             };
@@ -115,12 +114,14 @@ impl Operation {
         let gives = match self.item() {
             Some(item) => {
                 takes.push(format!("filter?: {}", self.filter_name()));
-                format!("Pages<{}>", type_name(&item["$ref"])?)
+                format!("Pages<{}>", ANSWERS.type_name(&item["$ref"])?)
             }
             None => {
                 let answers = self.answers.as_array().context("answers")?;
-                let names =
-                    answers.iter().map(|answer| type_name(&answer["$ref"])).collect::<Result<Vec<_>>>()?;
+                let names = answers
+                    .iter()
+                    .map(|answer| ANSWERS.type_name(&answer["$ref"]))
+                    .collect::<Result<Vec<_>>>()?;
                 format!("Promise<{}>", names.join(" | "))
             }
         };

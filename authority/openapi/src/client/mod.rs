@@ -7,18 +7,19 @@
 //! in `pkg/src/client`.
 
 mod errors;
-mod expression;
 mod interfaces;
 mod operations;
 mod types;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
-use authority_schema::{Schemas, typescript};
+use authority_schema::Schemas;
+use authority_schema::typescript::{self, Notation};
 use serde_json::Value;
 
 pub(crate) use self::operations::Operation;
+use crate::definitions::REFERENCE;
 use crate::{Api, Definitions, document};
 
 /// The first line of each file goes on like this.
@@ -47,21 +48,16 @@ fn definition<'a>(document: &'a Value, name: &str) -> Result<&'a Value> {
     document["components"]["schemas"].get(name).with_context(|| format!("{name} is not defined"))
 }
 
-/// `import type { A, B } from "./file.js";`, broken where it would be too long.
-fn import(names: &BTreeSet<&str>, from: &str) -> String {
-    if names.is_empty() {
-        return String::new();
-    }
-    let names: Vec<&str> = names.iter().copied().collect();
-    let line = format!("import type {{ {} }} from \"{from}\";\n", names.join(", "));
-    if line.len() <= typescript::LINE_LENGTH {
-        return line;
-    }
-    format!("import type {{\n  {},\n}} from \"{from}\";\n", names.join(",\n  "))
-}
+/// How the service's answers are written.
+const ANSWERS: Notation = Notation { reference: REFERENCE, of_callers: false };
+
+/// How callers' bodies are written: other than the records of events, they have objects and sets of names within them.
+const BODIES: Notation = Notation { of_callers: true, ..ANSWERS };
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]

@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result};
+use authority_schema::typescript::capitalised;
 use serde_json::Value;
 
-use super::GENERATED;
-use super::expression;
+use super::{ANSWERS, GENERATED};
 use crate::samples::placeholder;
 
 /// One operation of the document.
@@ -96,11 +96,6 @@ impl Operation {
         format!("{}.{}", self.groups.join("."), self.verb)
     }
 
-    /// The schemas of its successful answers.
-    pub(super) fn answers(&self) -> &Value {
-        &self.answers
-    }
-
     /// The name of the definition of its body.
     pub(super) fn body(&self) -> Option<&str> {
         let schema = &self.written["requestBody"]["content"]["application/json"]["schema"];
@@ -132,7 +127,7 @@ impl Operation {
     /// The names of all types in its signature.
     pub(super) fn types(&self) -> Result<BTreeSet<String>> {
         let mut names: BTreeSet<String> = self.body().map(str::to_owned).into_iter().collect();
-        for name in expression::references(&self.answers) {
+        for name in ANSWERS.references(&self.answers) {
             names.insert(if name == "Event" { "WebhookEvent".to_owned() } else { name });
         }
         Ok(names)
@@ -148,11 +143,6 @@ fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
     words.fold(first, |name, word| name + &capitalised(word))
-}
-
-pub(super) fn capitalised(word: &str) -> String {
-    let (first, rest) = word.split_at(word.len().min(1));
-    first.to_ascii_uppercase() + rest
 }
 
 fn lower_first(word: &str) -> String {

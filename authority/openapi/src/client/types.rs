@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context as _, Result};
-use authority_schema::typescript::{comment, union};
-use serde_json::{Map, Value};
+use anyhow::Result;
+use authority_schema::typescript::{Notation, listing};
+use serde_json::Value;
 
-use super::expression::{self, Writer, literals, members};
 use super::operations::Operation;
-use super::{GENERATED, definition, import};
+use super::{ANSWERS, BODIES, GENERATED, definition};
 
 /// Every type, by where it is.
 pub(super) struct Types {
@@ -30,14 +29,14 @@ impl Types {
             }
         }
         let mut waiting: Vec<String> =
-            operations.iter().flat_map(|operation| expression::references(operation.answers())).collect();
-        waiting.extend(types.requests.values().flat_map(expression::references));
+            operations.iter().flat_map(|operation| ANSWERS.references(&operation.answers)).collect();
+        waiting.extend(types.requests.values().flat_map(|schema| ANSWERS.references(schema)));
         while let Some(name) = waiting.pop() {
             if name == "Event" || types.package.contains(&name) || types.records.contains_key(&name) {
                 continue;
             }
             let definition = definition(document, &name)?.clone();
-            waiting.extend(expression::references(&definition));
+            waiting.extend(ANSWERS.references(&definition));
             types.records.insert(name, definition);
         }
         Ok(types)
@@ -47,26 +46,27 @@ impl Types {
     pub(super) fn records(&self) -> Result<String> {
         let opens = self.records.values().any(|definition| definition.get("enum").is_some());
         let extra = opens.then_some("Unlisted");
-        self.file("What the service answers and no event carries", &self.records, Writer::Service, extra)
+        self.file("What the service answers and no event carries", &self.records, ANSWERS, extra)
     }
 
     /// `requests.ts`.
     pub(super) fn requests(&self) -> Result<String> {
-        self.file("The bodies of requests", &self.requests, Writer::Caller, None)
+        self.file("The bodies of requests", &self.requests, BODIES, None)
     }
 
     /// The imports of a file that names `used`. `own` is the file's own name, which it does not import.
     pub(super) fn imports(&self, used: &BTreeSet<String>, own: &str) -> String {
-        let here = |names: &dyn Fn(&str) -> bool| -> BTreeSet<&str> {
-            used.iter().map(String::as_str).filter(|name| names(name)).collect()
+        let import = |file: &str, has: &dyn Fn(&str) -> bool| {
+            let names: Vec<&str> = used.iter().map(String::as_str).filter(|name| has(name)).collect();
+            if names.is_empty() { String::new() } else { listing("import", &names, file) }
         };
-        let mut text = import(&here(&|name| name == "WebhookEvent"), "../events.js");
-        text.push_str(&import(&here(&|name| self.package.contains(name)), "../records/index.js"));
+        let mut text = import("../events.js", &|name| name == "WebhookEvent");
+        text.push_str(&import("../records/index.js", &|name| self.package.contains(name)));
         if own != "records" {
-            text.push_str(&import(&here(&|name| self.records.contains_key(name)), "./records.js"));
+            text.push_str(&import("./records.js", &|name| self.records.contains_key(name)));
         }
         if own != "requests" {
-            text.push_str(&import(&here(&|name| self.requests.contains_key(name)), "./requests.js"));
+            text.push_str(&import("./requests.js", &|name| self.requests.contains_key(name)));
         }
         text
     }
@@ -75,12 +75,12 @@ impl Types {
         &self,
         story: &str,
         definitions: &BTreeMap<String, Value>,
-        writer: Writer,
+        notation: Notation,
         extra: Option<&str>,
     ) -> Result<String> {
         let mut used: BTreeSet<String> = definitions
             .values()
-            .flat_map(expression::references)
+            .flat_map(|schema| ANSWERS.references(schema))
             .map(|name| if name == "Event" { "WebhookEvent".to_owned() } else { name })
             .collect();
         let mut package = self.package.clone();
@@ -88,7 +88,7 @@ impl Types {
             used.insert(extra.to_owned());
             package.insert(extra.to_owned());
         }
-        let own = if writer == Writer::Service { "records" } else { "requests" };
+        let own = if notation == ANSWERS { "records" } else { "requests" };
         let view = Self { package, records: self.records.clone(), requests: self.requests.clone() };
         let mut text = format!("// {story}, {GENERATED}.\n");
         let imports = view.imports(&used, own);
@@ -98,25 +98,8 @@ impl Types {
         }
         for (name, definition) in definitions {
             text.push('\n');
-            text.push_str(&declaration(name, definition, writer).with_context(|| name.clone())?);
+            text.push_str(&notation.declaration(name, definition)?);
         }
         Ok(text)
     }
-}
-
-/// An interface for an object, a union for a set of names.
-fn declaration(name: &str, definition: &Value, writer: Writer) -> Result<String> {
-    let description = definition.get("description").and_then(Value::as_str).context("a description")?;
-    let body = match definition.get("enum") {
-        Some(values) => {
-            let mut names: Vec<String> = literals(values).split(" | ").map(str::to_owned).collect();
-            names.push("Unlisted".to_owned());
-            union(name, &names)
-        }
-        None => {
-            let members = members(definition.as_object().unwrap_or(&Map::new()), writer, 2)?;
-            format!("export interface {name} {{\n{members}}}\n")
-        }
-    };
-    Ok(format!("{}\n{body}", comment(description, 0)))
 }

@@ -10,8 +10,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Map, Value};
 use verify_core::EventType;
 
-use super::expression::{members, references};
-use super::{comment, records, union};
+use super::{NOTATION, comment, records, union};
 use crate::Schemas;
 use crate::catalog::{self, Subject};
 use crate::events;
@@ -91,7 +90,8 @@ pub(super) fn file(schemas: &Schemas) -> Result<String> {
     let envelope = definition(schemas, "Event")?;
     text.push_str(&imports(schemas));
     text.push_str(&base(envelope)?);
-    text.push_str(&interface("EventLinks", definition(schemas, "EventLinks")?)?);
+    text.push('\n');
+    text.push_str(&NOTATION.declaration("EventLinks", definition(schemas, "EventLinks")?)?);
     text.push_str(FRAMES);
     for subject in Subject::ALL {
         let types: Vec<EventType> =
@@ -125,7 +125,8 @@ fn imports(schemas: &Schemas) -> String {
     let written = records::names(schemas);
     let mut names: BTreeSet<&str> = Subject::ALL.map(Subject::definition).into();
     names.extend(["OrderShare", "SharedShipment", "Unlisted", "Recipient"]);
-    let envelope = schemas.definitions().get("Event").map(references).unwrap_or_default();
+    let envelope =
+        schemas.definitions().get("Event").map(|event| NOTATION.references(event)).unwrap_or_default();
     names.extend(envelope.iter().map(String::as_str).filter(|name| written.contains(*name)));
     let names: Vec<&str> = names.into_iter().collect();
     format!(
@@ -149,18 +150,10 @@ fn base(envelope: &Value) -> Result<String> {
     if let Some(required) = common.get_mut("required").and_then(Value::as_array_mut) {
         required.retain(|name| name.as_str().is_some_and(|name| !NARROWED.contains(&name)));
     }
-    let mut lines = members(&common)?;
-    lines.push("  /** Only where an order is shared with a partner. */".to_owned());
-    lines.push("  recipient?: Recipient;".to_owned());
-    Ok(format!("\n/** What every event has. */\nexport interface EventBase {{\n{}\n}}\n", lines.join("\n")))
-}
-
-fn interface(name: &str, definition: &Value) -> Result<String> {
-    let description = definition.get("description").and_then(Value::as_str).context("a description")?;
+    let members = NOTATION.members(common.as_object().context("an event is an object")?, 2)?;
     Ok(format!(
-        "\n{}\nexport interface {name} {{\n{}\n}}\n",
-        comment(description, 0),
-        members(definition)?.join("\n")
+        "\n/** What every event has. */\nexport interface EventBase {{\n{members}  \
+         /** Only where an order is shared with a partner. */\n  recipient?: Recipient;\n}}\n"
     ))
 }
 

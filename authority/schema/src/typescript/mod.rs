@@ -18,7 +18,12 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
+pub use self::expression::{Notation, references};
 use crate::Schemas;
+use crate::schemas::REFERENCE;
+
+/// How the records are written.
+const NOTATION: Notation = Notation { reference: REFERENCE, of_callers: false };
 
 /// How long a line of the sources may be, columns.
 pub const LINE_LENGTH: usize = 120;
@@ -123,6 +128,23 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
     }
     lines.push(current);
     lines
+}
+
+/// `import type { A, B } from "file";`, or the same with `export`, broken where it would be too long.
+#[must_use]
+pub fn listing(verb: &str, names: &[&str], file: &str) -> String {
+    let line = format!("{verb} type {{ {} }} from \"{file}\";\n", names.join(", "));
+    if line.trim_end().len() <= LINE_LENGTH {
+        return line;
+    }
+    format!("{verb} type {{\n  {},\n}} from \"{file}\";\n", names.join(",\n  "))
+}
+
+/// The word with a capital at its beginning.
+#[must_use]
+pub fn capitalised(word: &str) -> String {
+    let (first, rest) = word.split_at(word.len().min(1));
+    first.to_ascii_uppercase() + rest
 }
 
 /// `export type Name = "a" | "b";`, one alternative per line where the line would be too long.

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, Result};
-use serde_json::Value;
 
-use super::expression::{members, references, strings};
-use super::{RECORDS, comment, union};
+use super::{NOTATION, RECORDS, capitalised, listing};
 use crate::Schemas;
 use crate::catalog::Subject;
 
@@ -87,11 +85,11 @@ fn file(
     for name in first.into_iter().chain(rest) {
         let definition = schemas.definitions().get(name).with_context(|| format!("{name} is not defined"))?;
         declarations.push('\n');
-        declarations.push_str(&declaration(name, definition)?);
+        declarations.push_str(&NOTATION.declaration(name, definition)?);
         if definition.get("enum").is_some() && stem != "parts" {
             imports.entry("parts").or_default().insert("Unlisted");
         }
-        for used in references(definition) {
+        for used in NOTATION.references(definition) {
             let (used, home) =
                 homes.get_key_value(used.as_str()).with_context(|| format!("{used} has no file"))?;
             if *home != stem {
@@ -103,33 +101,14 @@ fn file(
         text.push('\n');
     }
     for (home, names) in imports {
-        text.push_str(&import(&names.into_iter().collect::<Vec<_>>(), home));
+        let names: Vec<&str> = names.into_iter().collect();
+        text.push_str(&listing("import", &names, &format!("./{home}.js")));
     }
     if stem == "parts" {
         text.push('\n');
         text.push_str(UNLISTED);
     }
     Ok(text + &declarations)
-}
-
-/// An interface for an object, a union for a set of names.
-fn declaration(name: &str, definition: &Value) -> Result<String> {
-    let description = definition
-        .get("description")
-        .and_then(Value::as_str)
-        .with_context(|| format!("{name} is not described"))?;
-    let body = match definition.get("enum") {
-        Some(values) => {
-            let mut values: Vec<String> = strings(values).map(|value| format!("\"{value}\"")).collect();
-            values.push("Unlisted".to_owned());
-            union(name, &values)
-        }
-        None => {
-            let members = members(definition).with_context(|| name.to_owned())?;
-            format!("export interface {name} {{\n{}\n}}\n", members.join("\n"))
-        }
-    };
-    Ok(format!("{}\n{body}", comment(description, 0)))
 }
 
 /// Everything under one roof.
@@ -140,22 +119,9 @@ fn index(contents: &BTreeMap<String, BTreeSet<String>>) -> String {
         if stem == "parts" {
             names.push("Unlisted");
         }
-        text.push_str(&listing("export", &names, stem));
+        text.push_str(&listing("export", &names, &format!("./{stem}.js")));
     }
     text
-}
-
-fn import(names: &[&str], stem: &str) -> String {
-    listing("import", names, stem)
-}
-
-/// `import type { A, B } from "./stem.js";`, or the same with `export`.
-fn listing(verb: &str, names: &[&str], stem: &str) -> String {
-    let line = format!("{verb} type {{ {} }} from \"./{stem}.js\";\n", names.join(", "));
-    if line.trim_end().len() <= super::LINE_LENGTH {
-        return line;
-    }
-    format!("{verb} type {{\n  {},\n}} from \"./{stem}.js\";\n", names.join(",\n  "))
 }
 
 /// `name` and everything that it is made of.
@@ -163,7 +129,7 @@ fn reachable(schemas: &Schemas, name: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::from([name.to_owned()]);
     let mut waiting = vec![name.to_owned()];
     while let Some(name) = waiting.pop() {
-        let used = schemas.definitions().get(&name).map(references).unwrap_or_default();
+        let used = schemas.definitions().get(&name).map(|used| NOTATION.references(used)).unwrap_or_default();
         waiting.extend(used.into_iter().filter(|name| found.insert(name.clone())));
     }
     found
@@ -179,11 +145,4 @@ fn file_stem(name: &str) -> String {
         stem.extend(letter.to_lowercase());
     }
     stem
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }

@@ -37,11 +37,13 @@ pub(in crate::app) struct LookupStart {
     forgotten: u64,
 }
 
-impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
-    pub(in crate::app) fn new() -> Self {
+impl<K, V> Default for KeyCache<K, V> {
+    fn default() -> Self {
         Self { kept: Mutex::new(Entries { findings: HashMap::new(), forgotten: 0 }) }
     }
+}
 
+impl<K: Eq + Hash, V: Clone> KeyCache<K, V> {
     /// The cached result for `key`; `Err` when it must be looked up. `now` is monotonic.
     pub(in crate::app) fn get(&self, key: &K, now: Duration) -> Result<V, LookupStart> {
         let kept = self.lock();
@@ -95,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_finding_is_trusted_for_less_than_a_second_from_the_question() {
-        let cache = KeyCache::new();
+        let cache = KeyCache::default();
         find(&cache, 1, at(100), "one");
         assert_eq!(cache.get(&1, at(1_099)).ok(), Some("one"));
         assert!(cache.get(&1, at(1_100)).is_err());
@@ -106,7 +108,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_before_a_change_is_not_kept_after_it() {
-        let cache = KeyCache::new();
+        let cache = KeyCache::default();
         find(&cache, 1, at(0), "old");
         let asked = cache.get(&2, at(0)).unwrap_err();
         cache.forget();
@@ -119,7 +121,7 @@ mod tests {
 
     #[test]
     fn it_is_bounded_and_makes_room_for_those_in_use() {
-        let cache = KeyCache::new();
+        let cache = KeyCache::default();
         let many = u32::try_from(KEPT_MAX).unwrap();
         for key in 0..many {
             find(&cache, key, at(0), "first");

@@ -5,7 +5,6 @@
 //! crashes loses what it had noted: the time only helps people find keys that are no longer used.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use authority_domain::{KeyId, Timestamp};
@@ -22,12 +21,6 @@ const KEYS_MAX: usize = 256;
 #[derive(Default)]
 pub struct KeyUse {
     seen: Mutex<HashMap<KeyId, Timestamp>>,
-}
-
-impl fmt::Debug for KeyUse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyUse").finish_non_exhaustive()
-    }
 }
 
 impl KeyUse {

@@ -39,16 +39,11 @@ pub struct Operator {
 }
 
 /// The cached keys, by hash.
+#[derive(Default)]
 pub struct KnownKeys {
     /// Merchants' keys, with their expiry.
     merchants: KeyCache<[u8; 32], (Option<Timestamp>, Caller)>,
     operators: KeyCache<[u8; 32], Operator>,
-}
-
-impl Default for KnownKeys {
-    fn default() -> Self {
-        Self { merchants: KeyCache::new(), operators: KeyCache::new() }
-    }
 }
 
 impl App {

@@ -10,11 +10,10 @@ impl App {
     /// `POST /merchants/:m/:mode/checkouts`.
     pub async fn checkout_open(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = CheckoutRequest::read(&mutation.body);
-        mutation
-            .for_tenant(self, tenant, None, async move |work, owner| {
-                Answer::of(201, &open(work, &owner, request?).await?)
-            })
-            .await
+        self.for_tenant(mutation, tenant, None, async move |work, owner| {
+            Answer::of(201, &open(work, &owner, request?).await?)
+        })
+        .await
     }
 }
 

@@ -35,17 +35,16 @@ impl App {
     ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Checkout), CheckoutId::missing).await?;
-        mutation
-            .for_tenant(self, tenant, None, async move |work, owner| {
-                let checkout = work.checkout(&owner, id).await?;
-                empty?;
-                let checkout = match action {
-                    CheckoutAction::End(how) => end(work, &owner, checkout, how).await?,
-                    CheckoutAction::Complete => complete(work, &owner, checkout).await?,
-                };
-                Answer::of(200, &checkout)
-            })
-            .await
+        self.for_tenant(mutation, tenant, None, async move |work, owner| {
+            let checkout = work.checkout(&owner, id).await?;
+            empty?;
+            let checkout = match action {
+                CheckoutAction::End(how) => end(work, &owner, checkout, how).await?,
+                CheckoutAction::Complete => complete(work, &owner, checkout).await?,
+            };
+            Answer::of(200, &checkout)
+        })
+        .await
     }
 
     /// `GET /checkouts/:id`.

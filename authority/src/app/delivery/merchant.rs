@@ -61,17 +61,16 @@ impl App {
         id: Named<DeliveryId>,
     ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
-        mutation
-            .for_caller(self, caller, None, async move |work, Owner { tenant, .. }| {
-                let (missing, id) = (DeliveryId::missing, id?);
-                let delivery = work.tx.delivery_get(&tenant, &id).await?.ok_or_else(missing)?;
-                work.tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.ok_or_else(missing)?;
-                empty?;
-                let found = work.tx.delivery_find(&id).await?.ok_or_else(missing)?;
-                let sent = retry(work, &found).await?;
-                let sent = work.tx.delivery_get(&tenant, &sent).await?.ok_or_else(Refusal::internal)?;
-                Ok(Answer::record(202, &sent)?.about(sent.id.as_str()))
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, Owner { tenant, .. }| {
+            let (missing, id) = (DeliveryId::missing, id?);
+            let delivery = work.tx.delivery_get(&tenant, &id).await?.ok_or_else(missing)?;
+            work.tx.endpoint_get(&tenant, &delivery.endpoint_id).await?.ok_or_else(missing)?;
+            empty?;
+            let found = work.tx.delivery_find(&id).await?.ok_or_else(missing)?;
+            let sent = retry(work, &found).await?;
+            let sent = work.tx.delivery_get(&tenant, &sent).await?.ok_or_else(Refusal::internal)?;
+            Ok(Answer::record(202, &sent)?.about(sent.id.as_str()))
+        })
+        .await
     }
 }

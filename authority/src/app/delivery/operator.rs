@@ -76,15 +76,14 @@ impl App {
     pub async fn delivery_retry(&self, mutation: Mutation, id: Named<DeliveryId>) -> Result<Answer> {
         let empty = no_members(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Delivery), DeliveryId::missing).await?;
-        mutation
-            .for_turn(self, owner, async move |work| {
-                let found = work.tx.delivery_find(&id?).await?.ok_or_else(DeliveryId::missing)?;
-                empty?;
-                let delivery = retry(work, &found).await?;
-                let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
-                Ok(Answer::record(202, &OperatorDeliveryView::new(&now))?.about(found.delivery.id.as_str()))
-            })
-            .await
+        self.for_turn(mutation, owner, async move |work| {
+            let found = work.tx.delivery_find(&id?).await?.ok_or_else(DeliveryId::missing)?;
+            empty?;
+            let delivery = retry(work, &found).await?;
+            let now = work.tx.delivery_find(&delivery).await?.ok_or_else(Refusal::internal)?;
+            Ok(Answer::record(202, &OperatorDeliveryView::new(&now))?.about(found.delivery.id.as_str()))
+        })
+        .await
     }
 }
 

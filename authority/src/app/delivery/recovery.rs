@@ -78,16 +78,15 @@ impl App {
             Err(_) => None,
         };
         let base = self.clone();
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let endpoint = addressed(work.tx, &tenant, id).await?;
-                let request = request?;
-                check_enabled(&endpoint)?;
-                let recovery = begin(work, &tenant, &endpoint, request, counted).await?;
-                let location = base.location("endpoint-recoveries", recovery.id.as_str());
-                Ok(Answer::record(202, &recovery)?.location(location).about(recovery.id.as_str()))
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let endpoint = addressed(work.tx, &tenant, id).await?;
+            let request = request?;
+            check_enabled(&endpoint)?;
+            let recovery = begin(work, &tenant, &endpoint, request, counted).await?;
+            let location = base.location("endpoint-recoveries", recovery.id.as_str());
+            Ok(Answer::record(202, &recovery)?.location(location).about(recovery.id.as_str()))
+        })
+        .await
     }
 
     /// `GET /endpoint-recoveries/:id`. Recoveries of a deleted endpoint can still be read.
@@ -116,19 +115,18 @@ impl App {
         id: Named<RecoveryId>,
     ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let (missing, id) = (RecoveryId::missing, id?);
-                let found = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
-                empty?;
-                if !work.tx.recovery_cancel(&tenant, &id, work.now).await? {
-                    let detail = format!("The recovery has ended: it is {}.", found.status);
-                    return Err(Refusal::new(ErrorCode::RecoveryFinished, detail));
-                }
-                let after = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
-                Ok(Answer::record(200, &after)?.about(id.as_str()))
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let (missing, id) = (RecoveryId::missing, id?);
+            let found = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
+            empty?;
+            if !work.tx.recovery_cancel(&tenant, &id, work.now).await? {
+                let detail = format!("The recovery has ended: it is {}.", found.status);
+                return Err(Refusal::new(ErrorCode::RecoveryFinished, detail));
+            }
+            let after = work.tx.recovery_get(&tenant, &id).await?.ok_or_else(missing)?;
+            Ok(Answer::record(200, &after)?.about(id.as_str()))
+        })
+        .await
     }
 
     /// The same as a dry run for a page, which is there at once: of the oldest events alone.

@@ -52,38 +52,37 @@ impl App {
         id: Named<EventId>,
     ) -> Result<Answer> {
         let request = ReplayRequest::read(&mutation.body);
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let id = id?;
-                let head = work.tx.event_head(&tenant, &id).await?.ok_or_else(EventId::missing)?;
-                let event_type = EventType::parse(&head.event_type).ok_or_else(Refusal::internal)?;
-                let request = request?;
-                let all = work.tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
-                let all: Vec<Endpoint> = all.into_iter().map(|(_, endpoint)| endpoint).collect();
-                let addressees = addressees(&request, event_type, &head, &all)?;
-                let deliveries: Vec<NewDelivery> = addressees
-                    .into_iter()
-                    .map(|endpoint_id| NewDelivery {
-                        id: DeliveryId::generate(work.now, &mut work.dice),
-                        event_shard: Shard::of(&tenant.merchant_id),
-                        event_id: id.clone(),
-                        event_type: event_type.as_str(),
-                        sequence: head.sequence,
-                        endpoint_id,
-                        trigger: Trigger::Replay,
-                    })
-                    .collect();
-                work.tx.deliveries_insert(&tenant, &deliveries, work.now).await?;
-                let made = deliveries.iter().map(|made| ReplayedDelivery {
-                    id: &made.id,
-                    endpoint_id: &made.endpoint_id,
-                    status: DeliveryStatus::Pending,
-                });
-                let livemode = tenant.livemode;
-                let replayed = Replayed { event_id: &id, livemode, deliveries: made.collect() };
-                Ok(Answer::record(202, &replayed)?.about(id.as_str()))
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let id = id?;
+            let head = work.tx.event_head(&tenant, &id).await?.ok_or_else(EventId::missing)?;
+            let event_type = EventType::parse(&head.event_type).ok_or_else(Refusal::internal)?;
+            let request = request?;
+            let all = work.tx.endpoints_page(&tenant, &[], None, ENDPOINTS_MAX).await?;
+            let all: Vec<Endpoint> = all.into_iter().map(|(_, endpoint)| endpoint).collect();
+            let addressees = addressees(&request, event_type, &head, &all)?;
+            let deliveries: Vec<NewDelivery> = addressees
+                .into_iter()
+                .map(|endpoint_id| NewDelivery {
+                    id: DeliveryId::generate(work.now, &mut work.dice),
+                    event_shard: Shard::of(&tenant.merchant_id),
+                    event_id: id.clone(),
+                    event_type: event_type.as_str(),
+                    sequence: head.sequence,
+                    endpoint_id,
+                    trigger: Trigger::Replay,
+                })
+                .collect();
+            work.tx.deliveries_insert(&tenant, &deliveries, work.now).await?;
+            let made = deliveries.iter().map(|made| ReplayedDelivery {
+                id: &made.id,
+                endpoint_id: &made.endpoint_id,
+                status: DeliveryStatus::Pending,
+            });
+            let livemode = tenant.livemode;
+            let replayed = Replayed { event_id: &id, livemode, deliveries: made.collect() };
+            Ok(Answer::record(202, &replayed)?.about(id.as_str()))
+        })
+        .await
     }
 }
 

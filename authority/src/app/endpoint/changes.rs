@@ -64,36 +64,34 @@ impl App {
     ) -> Result<Answer> {
         let body = mutation.body.clone();
         let app = self.clone();
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let before = addressed(work.tx, &tenant, id).await?;
-                work.check_version(before.resource_version)?;
-                let mut patch =
-                    read_endpoint_patch(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
-                if let Some(new) = patch.client_certificate.take() {
-                    let new = new.map(|new| inspected(new, work.now)).transpose()?;
-                    patch.client_certificate = Some(new);
-                }
-                let (headers, certificate) = (patch.headers.clone(), patch.client_certificate.clone());
-                let Some(after) = before.patched(patch, work.now)? else {
-                    return shown(before, work.now);
-                };
-                work.tx.endpoint_update(&tenant, &after).await?;
-                if let Some(headers) = headers {
-                    let sealed = app.seal_headers(&after.id, &headers)?;
-                    let option = SealedOption::RequestHeaders;
-                    work.tx.endpoint_sealed_put(&tenant, &after.id, option, sealed.as_deref()).await?;
-                }
-                if let Some(certificate) = certificate {
-                    let sealed = app.seal_client_certificate(&after.id, certificate.as_ref())?;
-                    let option = SealedOption::ClientCertificate;
-                    work.tx.endpoint_sealed_put(&tenant, &after.id, option, sealed.as_deref()).await?;
-                }
-                after_switching(work, &before, &after).await?;
-                check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
-                shown(after, work.now)
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let before = addressed(work.tx, &tenant, id).await?;
+            work.check_version(before.resource_version)?;
+            let mut patch = read_endpoint_patch(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
+            if let Some(new) = patch.client_certificate.take() {
+                let new = new.map(|new| inspected(new, work.now)).transpose()?;
+                patch.client_certificate = Some(new);
+            }
+            let (headers, certificate) = (patch.headers.clone(), patch.client_certificate.clone());
+            let Some(after) = before.patched(patch, work.now)? else {
+                return shown(before, work.now);
+            };
+            work.tx.endpoint_update(&tenant, &after).await?;
+            if let Some(headers) = headers {
+                let sealed = app.seal_headers(&after.id, &headers)?;
+                let option = SealedOption::RequestHeaders;
+                work.tx.endpoint_sealed_put(&tenant, &after.id, option, sealed.as_deref()).await?;
+            }
+            if let Some(certificate) = certificate {
+                let sealed = app.seal_client_certificate(&after.id, certificate.as_ref())?;
+                let option = SealedOption::ClientCertificate;
+                work.tx.endpoint_sealed_put(&tenant, &after.id, option, sealed.as_deref()).await?;
+            }
+            after_switching(work, &before, &after).await?;
+            check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
+            shown(after, work.now)
+        })
+        .await
     }
 
     /// `DELETE /webhook-endpoints/:id`.
@@ -103,18 +101,17 @@ impl App {
         mutation: Mutation,
         id: Named<EndpointId>,
     ) -> Result<Answer> {
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let endpoint = addressed(work.tx, &tenant, id).await?;
-                let (id, version) = (&endpoint.id, endpoint.resource_version);
-                work.check_version(version)?;
-                work.tx.endpoint_delete(&tenant, id, version, work.now).await?;
-                let reason = FailureReason::EndpointDeleted;
-                work.tx.deliveries_cancel(id, reason, work.now, CANCELLED_AT_ONCE).await?;
-                work.tx.alerts_close_about(std::slice::from_ref(id), AlertCode::ALL, work.now).await?;
-                Ok(Answer::record(200, &Deleted { id, deleted: true })?.about(id.as_str()))
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let endpoint = addressed(work.tx, &tenant, id).await?;
+            let (id, version) = (&endpoint.id, endpoint.resource_version);
+            work.check_version(version)?;
+            work.tx.endpoint_delete(&tenant, id, version, work.now).await?;
+            let reason = FailureReason::EndpointDeleted;
+            work.tx.deliveries_cancel(id, reason, work.now, CANCELLED_AT_ONCE).await?;
+            work.tx.alerts_close_about(std::slice::from_ref(id), AlertCode::ALL, work.now).await?;
+            Ok(Answer::record(200, &Deleted { id, deleted: true })?.about(id.as_str()))
+        })
+        .await
     }
 }
 

@@ -114,44 +114,42 @@ impl App {
     ) -> Result<Answer> {
         let body = mutation.body.clone();
         let app = self.clone();
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let request =
-                    EndpointRequest::read(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
-                let limits = limits_of(work.tx, &tenant).await?;
-                let request = request.within(limits.max_in_flight)?;
-                let request = request.inspected(|new| inspected(new, work.now))?;
-                check_count(work.tx, &tenant, &limits).await?;
-                check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
-                let id = EndpointId::generate(work.now, &mut work.dice);
-                let profile = request.signature_profile().of_core();
-                let secret = verify_core::secret::generate_for(profile, random(work));
-                let context =
-                    SecretContext::SigningSecret { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };
-                let sealed =
-                    app.secrets.seal(app.dice.as_ref(), context, &secret).map_err(|_| Refusal::internal())?;
-                let hint = verify_core::secret::hint(&secret);
-                let headers = app.seal_headers(&id, request.headers())?;
-                let certificate = app.seal_client_certificate(&id, request.client_certificate())?;
-                let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
-                let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
-                work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
-                for (option, sealed) in
-                    [(SealedOption::RequestHeaders, headers), (SealedOption::ClientCertificate, certificate)]
-                {
-                    if sealed.is_some() {
-                        let id = &endpoint.id;
-                        work.tx.endpoint_sealed_put(&tenant, id, option, sealed.as_deref()).await?;
-                    }
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let request = EndpointRequest::read(&body, app.urls.of(&tenant.merchant_id), tenant.livemode)?;
+            let limits = limits_of(work.tx, &tenant).await?;
+            let request = request.within(limits.max_in_flight)?;
+            let request = request.inspected(|new| inspected(new, work.now))?;
+            check_count(work.tx, &tenant, &limits).await?;
+            check.of_body(app.urls.of(&tenant.merchant_id), &body, tenant.livemode)?;
+            let id = EndpointId::generate(work.now, &mut work.dice);
+            let profile = request.signature_profile().of_core();
+            let secret = verify_core::secret::generate_for(profile, random(work));
+            let context =
+                SecretContext::SigningSecret { endpoint_id: id.as_str(), secret_version: FIRST_SECRET };
+            let sealed =
+                app.secrets.seal(app.dice.as_ref(), context, &secret).map_err(|_| Refusal::internal())?;
+            let hint = verify_core::secret::hint(&secret);
+            let headers = app.seal_headers(&id, request.headers())?;
+            let certificate = app.seal_client_certificate(&id, request.client_certificate())?;
+            let endpoint = request.into_endpoint(id, hint, tenant.livemode, work.now);
+            let sealed = SealedSecret { version: i64::from(FIRST_SECRET), sealed, expires_at: None };
+            work.tx.endpoint_insert(&tenant, &endpoint, &sealed).await?;
+            for (option, sealed) in
+                [(SealedOption::RequestHeaders, headers), (SealedOption::ClientCertificate, certificate)]
+            {
+                if sealed.is_some() {
+                    let id = &endpoint.id;
+                    work.tx.endpoint_sealed_put(&tenant, id, option, sealed.as_deref()).await?;
                 }
-                let created = WithSecret { endpoint: &endpoint, secret: &secret };
-                Ok(Answer::record(201, &created)?
-                    .version(endpoint.resource_version)
-                    .location(app.location("webhook-endpoints", endpoint.id.as_str()))
-                    .about(endpoint.id.as_str())
-                    .confidential())
-            })
-            .await
+            }
+            let created = WithSecret { endpoint: &endpoint, secret: &secret };
+            Ok(Answer::record(201, &created)?
+                .version(endpoint.resource_version)
+                .location(app.location("webhook-endpoints", endpoint.id.as_str()))
+                .about(endpoint.id.as_str())
+                .confidential())
+        })
+        .await
     }
 
     /// The request headers of an endpoint as they are stored; `None` where there are none.

@@ -4,15 +4,15 @@
 //! record's reason says that it was the operator, an alert tells the merchant, and the operator's own words go to
 //! the audit log.
 
-use authority_domain::alert::NewAlert;
 use authority_domain::body::read_reason;
 use authority_domain::endpoint::alerts::disabled;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::read_endpoint_limits;
-use authority_domain::{AlertId, DisabledReason, EndpointId, EndpointStatus, Named, Refusal, Result};
+use authority_domain::{DisabledReason, EndpointId, EndpointStatus, Named, Refusal, Result};
 use authority_store::tx::{FoundEndpoint, OwnedRecord};
 use serde_json::json;
 
+use crate::app::alerts::raise;
 use crate::app::endpoint::changes::after_switching;
 use crate::app::{Answer, App, Mutation, Work};
 
@@ -27,16 +27,15 @@ impl App {
     pub async fn endpoint_limit(&self, mutation: Mutation, id: Named<EndpointId>) -> Result<Answer> {
         let patch = read_endpoint_limits(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Endpoint), EndpointId::missing).await?;
-        mutation
-            .for_turn(self, owner, async move |work| {
-                let found = addressed(work, id).await?;
-                let Some(after) = found.endpoint.patched(patch?, work.now)? else {
-                    return shown(found, work.now);
-                };
-                work.tx.endpoint_update(&found.owner, &after).await?;
-                shown(FoundEndpoint { endpoint: after, ..found }, work.now)
-            })
-            .await
+        self.for_turn(mutation, owner, async move |work| {
+            let found = addressed(work, id).await?;
+            let Some(after) = found.endpoint.patched(patch?, work.now)? else {
+                return shown(found, work.now);
+            };
+            work.tx.endpoint_update(&found.owner, &after).await?;
+            shown(FoundEndpoint { endpoint: after, ..found }, work.now)
+        })
+        .await
     }
 
     /// `POST /webhook-endpoints/:id/disable` and `…/enable`; `status` is the new status. An endpoint that already
@@ -49,24 +48,24 @@ impl App {
     ) -> Result<Answer> {
         let reason = read_reason(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Endpoint), EndpointId::missing).await?;
-        mutation
-            .for_turn(self, owner, async move |work| {
-                let found = addressed(work, id).await?;
-                work.reason = Some(reason?);
-                let switched = match status {
-                    EndpointStatus::Disabled => found.endpoint.disabled(DisabledReason::Operator, work.now),
-                    EndpointStatus::Enabled => found.endpoint.enabled(work.now),
-                };
-                let Some(after) = switched else { return shown(found, work.now) };
-                work.tx.endpoint_update(&found.owner, &after).await?;
-                after_switching(work, &found.endpoint, &after).await?;
-                let after = FoundEndpoint { endpoint: after, ..found };
-                if status == EndpointStatus::Disabled {
-                    tell(work, &after).await?;
-                }
-                shown(after, work.now)
-            })
-            .await
+        self.for_turn(mutation, owner, async move |work| {
+            let found = addressed(work, id).await?;
+            work.reason = Some(reason?);
+            let switched = match status {
+                EndpointStatus::Disabled => found.endpoint.disabled(DisabledReason::Operator, work.now),
+                EndpointStatus::Enabled => found.endpoint.enabled(work.now),
+            };
+            let Some(after) = switched else { return shown(found, work.now) };
+            work.tx.endpoint_update(&found.owner, &after).await?;
+            after_switching(work, &found.endpoint, &after).await?;
+            let after = FoundEndpoint { endpoint: after, ..found };
+            if status == EndpointStatus::Disabled {
+                let told = disabled(DisabledReason::Operator, DisablePolicy::default());
+                raise(work, Some(&after.owner), after.endpoint.id.as_str(), told).await?;
+            }
+            shown(after, work.now)
+        })
+        .await
     }
 }
 
@@ -76,15 +75,6 @@ async fn addressed(work: &mut Work<'_>, id: Named<EndpointId>) -> Result<FoundEn
     let found = found.ok_or_else(EndpointId::missing)?;
     work.check_version(found.endpoint.resource_version)?;
     Ok(found)
-}
-
-/// Raises an alert for the endpoint's owner.
-async fn tell(work: &mut Work<'_>, found: &FoundEndpoint) -> Result<()> {
-    let (code, severity, message) = disabled(DisabledReason::Operator, DisablePolicy::default());
-    let id = AlertId::generate(work.now, &mut work.dice);
-    let alert = NewAlert { id, code, severity, subject: found.endpoint.id.to_string(), message };
-    work.tx.alert_raise(Some(&found.owner), &alert, work.now).await?;
-    Ok(())
 }
 
 /// The record with its owner. The platform's own endpoint has no merchant and no mode.

@@ -5,12 +5,13 @@
 //! then, by housekeeping at the latest. The clock decides which secrets are shown and which ones sign, not the
 //! removal.
 
-use authority_domain::alert::{NewAlert, Severity};
+use authority_domain::alert::Severity;
 use authority_domain::endpoint::RotationRequest;
 use authority_domain::order::no_members;
-use authority_domain::{AlertCode, AlertId, Endpoint, EndpointId, Named, Refusal, Result, Tenant};
+use authority_domain::{AlertCode, Endpoint, EndpointId, Named, Refusal, Result, Tenant};
 use authority_store::tx::SealedSecret;
 
+use crate::app::alerts::raise;
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::{Holder, WithSecret, shown};
 use crate::app::merchant::keys::random;
@@ -26,25 +27,24 @@ impl App {
         id: Named<EndpointId>,
     ) -> Result<Answer> {
         let (app, request) = (self.clone(), RotationRequest::read(&mutation.body));
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let endpoint = addressed(work.tx, &tenant, id).await?;
-                work.check_version(endpoint.resource_version)?;
-                let request = request?;
-                let profile = endpoint.signature_profile.of_core();
-                let secret = verify_core::secret::generate_for(profile, random(work));
-                let hint = verify_core::secret::hint(&secret);
-                let next = endpoint.rotated(hint, request.overlap_s, request.force, work.now)?;
-                app.seal_next(work, &tenant, &next, &secret).await?;
-                work.tx.endpoint_update(&tenant, &next).await?;
-                note_overlap(work, &tenant, &next).await?;
-                let shown = WithSecret { endpoint: &next, secret: &secret };
-                Ok(Answer::record(200, &shown)?
-                    .version(next.resource_version)
-                    .about(next.id.as_str())
-                    .confidential())
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let endpoint = addressed(work.tx, &tenant, id).await?;
+            work.check_version(endpoint.resource_version)?;
+            let request = request?;
+            let profile = endpoint.signature_profile.of_core();
+            let secret = verify_core::secret::generate_for(profile, random(work));
+            let hint = verify_core::secret::hint(&secret);
+            let next = endpoint.rotated(hint, request.overlap_s, request.force, work.now)?;
+            app.seal_next(work, &tenant, &next, &secret).await?;
+            work.tx.endpoint_update(&tenant, &next).await?;
+            note_overlap(work, &tenant, &next).await?;
+            let shown = WithSecret { endpoint: &next, secret: &secret };
+            Ok(Answer::record(200, &shown)?
+                .version(next.resource_version)
+                .about(next.id.as_str())
+                .confidential())
+        })
+        .await
     }
 
     /// `POST /webhook-endpoints/:id/retire-secret`: ends the overlap now; without an overlap nothing changes.
@@ -55,17 +55,16 @@ impl App {
         id: Named<EndpointId>,
     ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let endpoint = addressed(work.tx, &tenant, id).await?;
-                empty?;
-                let Some(next) = endpoint.retired(work.now) else { return shown(endpoint, work.now) };
-                work.tx.secret_retire(&tenant, &next.id).await?;
-                work.tx.endpoint_update(&tenant, &next).await?;
-                note_overlap(work, &tenant, &next).await?;
-                shown(next, work.now)
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let endpoint = addressed(work.tx, &tenant, id).await?;
+            empty?;
+            let Some(next) = endpoint.retired(work.now) else { return shown(endpoint, work.now) };
+            work.tx.secret_retire(&tenant, &next.id).await?;
+            work.tx.endpoint_update(&tenant, &next).await?;
+            note_overlap(work, &tenant, &next).await?;
+            shown(next, work.now)
+        })
+        .await
     }
 
     /// Stores an endpoint's newest secret and sets when the previous one ends.
@@ -95,13 +94,6 @@ async fn note_overlap(work: &mut Work<'_>, tenant: &Tenant, endpoint: &Endpoint)
         work.tx.alert_close(Some(tenant), code, endpoint.id.as_str(), work.now).await?;
         return Ok(());
     };
-    let alert = NewAlert {
-        id: AlertId::generate(work.now, &mut work.dice),
-        code,
-        severity: Severity::Info,
-        subject: endpoint.id.to_string(),
-        message: format!("Two signing secrets are valid until {until}."),
-    };
-    work.tx.alert_raise(Some(tenant), &alert, work.now).await?;
-    Ok(())
+    let message = format!("Two signing secrets are valid until {until}.");
+    raise(work, Some(tenant), endpoint.id.as_str(), (code, Severity::Info, message)).await
 }

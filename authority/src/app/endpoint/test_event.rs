@@ -36,38 +36,36 @@ impl App {
         id: Named<EndpointId>,
     ) -> Result<Answer> {
         let (requested_by, request) = (requested_by.to_string(), EndpointTestRequest::read(&mutation.body));
-        mutation
-            .for_holder(self, holder, async move |work, tenant| {
-                let endpoint = addressed(work.tx, &tenant, id).await?;
-                let (id, request) = (endpoint.id, request?);
-                let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
-                let merchant = merchant.ok_or_else(EndpointId::missing)?.context();
-                if endpoint.status == EndpointStatus::Disabled {
-                    return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
-                }
-                let test = WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
-                let changes =
-                    [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
-                let commit = Commit {
-                    tenant: &tenant,
-                    merchant: &merchant,
-                    changes: &changes,
-                    audience: &Audience::Tested(id.clone()),
-                    cause: &work.cause,
-                    now: work.now,
-                };
-                let done = commit_changes(work.tx, commit, &mut work.dice).await?;
-                let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
-                    return Err(Refusal::internal());
-                };
-                let requested = TestRequested {
-                    event_id: event.id.as_str(),
-                    delivery_id: delivery.id.as_str(),
-                    endpoint_id: &id,
-                    livemode: tenant.livemode,
-                };
-                Ok(Answer::record(202, &requested)?.about(id.as_str()))
-            })
-            .await
+        self.for_holder(mutation, holder, async move |work, tenant| {
+            let endpoint = addressed(work.tx, &tenant, id).await?;
+            let (id, request) = (endpoint.id, request?);
+            let merchant = work.tx.merchant_get(&tenant.merchant_id).await?;
+            let merchant = merchant.ok_or_else(EndpointId::missing)?.context();
+            if endpoint.status == EndpointStatus::Disabled {
+                return Err(Refusal::new(ErrorCode::EndpointDisabled, "The endpoint is disabled."));
+            }
+            let test = WebhookTest { endpoint_id: id.clone(), message: request.message, requested_by };
+            let changes = [Change { event_type: EventType::WebhookTest, record: Record::WebhookTest(test) }];
+            let commit = Commit {
+                tenant: &tenant,
+                merchant: &merchant,
+                changes: &changes,
+                audience: &Audience::Tested(id.clone()),
+                cause: &work.cause,
+                now: work.now,
+            };
+            let done = commit_changes(work.tx, commit, &mut work.dice).await?;
+            let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
+                return Err(Refusal::internal());
+            };
+            let requested = TestRequested {
+                event_id: event.id.as_str(),
+                delivery_id: delivery.id.as_str(),
+                endpoint_id: &id,
+                livemode: tenant.livemode,
+            };
+            Ok(Answer::record(202, &requested)?.about(id.as_str()))
+        })
+        .await
     }
 }

@@ -55,31 +55,30 @@ impl App {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
         let request = ApiKeyRequest::read(&mutation.body, self.now());
         let tenant = merchant.map(|merchant_id| Tenant { merchant_id, livemode: false });
-        mutation
-            .for_tenant(self, tenant, None, async move |work, Owner { merchant, .. }| {
-                let request = request?;
-                merchant.check_not_closed()?;
-                let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
-                let key = ApiKey::generate(kind, &random(work));
-                let record = ApiKeyRecord {
-                    id: KeyId::generate(work.now, &mut work.dice),
-                    merchant_id: merchant.id,
-                    livemode: request.livemode,
-                    hash: key.hash(),
-                    name: request.name,
-                    display: key.display(),
-                    scopes: request.scopes,
-                    expires_at: request.expires_at,
-                    revoked_at: None,
-                    last_used_at: None,
-                    replaced_by: None,
-                    created_by: by,
-                    created_at: work.now,
-                };
-                work.tx.api_key_insert(&record).await?;
-                issued(&record, &key, work.now)
-            })
-            .await
+        self.for_tenant(mutation, tenant, None, async move |work, Owner { merchant, .. }| {
+            let request = request?;
+            merchant.check_not_closed()?;
+            let kind = if request.livemode { KeyKind::Live } else { KeyKind::Test };
+            let key = ApiKey::generate(kind, &random(work));
+            let record = ApiKeyRecord {
+                id: KeyId::generate(work.now, &mut work.dice),
+                merchant_id: merchant.id,
+                livemode: request.livemode,
+                hash: key.hash(),
+                name: request.name,
+                display: key.display(),
+                scopes: request.scopes,
+                expires_at: request.expires_at,
+                revoked_at: None,
+                last_used_at: None,
+                replaced_by: None,
+                created_by: by,
+                created_at: work.now,
+            };
+            work.tx.api_key_insert(&record).await?;
+            issued(&record, &key, work.now)
+        })
+        .await
     }
 
     /// `POST /api-keys/:id/rotate`: creates a new key; the old one works until the end of the overlap.
@@ -87,8 +86,8 @@ impl App {
         let by = mutation.author.as_ref().map_or_else(String::new, Author::to_string);
         let rotation = ApiKeyRotation::read(&mutation.body, self.now());
         let owner = self.owner_of_key(id.clone()).await?;
-        let answered = mutation
-            .for_turn(self, owner, async move |work| {
+        let answered = self
+            .for_turn(mutation, owner, async move |work| {
                 let before = find_key(work, id).await?;
                 let rotation = rotation?;
                 let merchant = work.tx.merchant_get(&before.merchant_id).await?;
@@ -110,8 +109,8 @@ impl App {
     pub async fn api_key_revoke(&self, mutation: Mutation, id: Named<KeyId>) -> Result<Answer> {
         let reason = read_reason(&mutation.body);
         let owner = self.owner_of_key(id.clone()).await?;
-        let answered = mutation
-            .for_turn(self, owner, async move |work| {
+        let answered = self
+            .for_turn(mutation, owner, async move |work| {
                 let before = find_key(work, id).await?;
                 work.reason = Some(reason?);
                 let after = before.clone().revoke(work.now);

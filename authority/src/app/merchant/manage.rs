@@ -31,19 +31,18 @@ impl App {
     /// `POST /merchants`.
     pub async fn merchant_create(&self, mutation: Mutation) -> Result<Answer> {
         let (rates, request) = (self.rates.load_full(), MerchantRequest::read(&mutation.body));
-        mutation
-            .run(self, KeyScope::Operator, async move |work| {
-                let id = MerchantId::generate(work.now, &mut work.dice);
-                let merchant = request?.into_merchant(id, work.now);
-                match work.tx.merchant_insert(&merchant).await {
-                    Err(StoreError::Conflict(Constraint::MerchantSlug)) => {
-                        return Err(Refusal::member("/slug", MemberCode::Duplicate, "is taken"));
-                    }
-                    other => other?,
+        self.run_once(mutation, KeyScope::Operator, async move |work| {
+            let id = MerchantId::generate(work.now, &mut work.dice);
+            let merchant = request?.into_merchant(id, work.now);
+            match work.tx.merchant_insert(&merchant).await {
+                Err(StoreError::Conflict(Constraint::MerchantSlug)) => {
+                    return Err(Refusal::member("/slug", MemberCode::Duplicate, "is taken"));
                 }
-                answer(201, &merchant, rates.as_deref())
-            })
-            .await
+                other => other?,
+            }
+            answer(201, &merchant, rates.as_deref())
+        })
+        .await
     }
 
     /// `PATCH /merchants/:m`. A change takes effect with the merchant's next request.
@@ -51,8 +50,8 @@ impl App {
         let tenant = id.clone().map(|merchant_id| Tenant { merchant_id, livemode: false });
         let body = mutation.body.clone();
         let rates = self.rates.load_full();
-        let answered = mutation
-            .for_turn(self, tenant, async move |work| {
+        let answered = self
+            .for_turn(mutation, tenant, async move |work| {
                 let before = work.tx.merchant_get(&id?).await?.ok_or_else(MerchantId::missing)?;
                 work.check_version(before.resource_version)?;
                 let merchant = before.change(read_merchant_change(&body, &before)?, work.now)?;

@@ -77,26 +77,33 @@ impl Mutation {
     pub fn with(self, body: Value) -> Self {
         Self { body, ..self }
     }
+}
 
+impl App {
     /// Runs `work` in one transaction, at most once per idempotency key. The transaction holds the turn of the tenant
     /// that the scope names, or else the operator's.
-    pub(super) async fn run(self, app: &App, scope: KeyScope, work: impl Working<Answer>) -> Result<Answer> {
+    pub(super) async fn run_once(
+        &self,
+        mutation: Mutation,
+        scope: KeyScope,
+        work: impl Working<Answer>,
+    ) -> Result<Answer> {
         let tenant = match &scope {
             KeyScope::Merchant(tenant) | KeyScope::OperatorFor(tenant) => Some(tenant.clone()),
             KeyScope::Operator => None,
         };
-        self.run_for(app, scope, tenant, None, work).await
+        self.run_for(mutation, scope, tenant, None, work).await
     }
 
     /// A request about the endpoints of their holder.
     pub(super) async fn for_holder(
-        self,
-        app: &App,
+        &self,
+        mutation: Mutation,
         holder: impl Into<Holder>,
         work: impl WorkingFor<Tenant>,
     ) -> Result<Answer> {
         let Holder { tenant, scope, strict } = holder.into();
-        self.run(app, scope, async move |frame| {
+        self.run_once(mutation, scope, async move |frame| {
             frame.strict = strict;
             work(frame, tenant).await
         })
@@ -105,14 +112,14 @@ impl Mutation {
 
     /// A merchant's request. The records that the work will read first are read for all waiting requests at once.
     pub(super) async fn for_caller(
-        self,
-        app: &App,
+        &self,
+        mutation: Mutation,
         caller: &Caller,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl WorkingFor<Owner>,
     ) -> Result<Answer> {
         let strict = caller.merchant.settings.require_if_match;
-        self.for_owner(app, Owner::of(caller), reads, async move |frame, owner| {
+        self.for_owner(mutation, caller.into(), reads, async move |frame, owner| {
             frame.strict = strict;
             work(frame, owner).await
         })
@@ -121,26 +128,26 @@ impl Mutation {
 
     /// The same where the merchant's setting about `If-Match` does not count.
     pub(super) async fn for_owner(
-        self,
-        app: &App,
+        &self,
+        mutation: Mutation,
         owner: Owner,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl WorkingFor<Owner>,
     ) -> Result<Answer> {
         let tenant = owner.tenant.clone();
         let scope = KeyScope::Merchant(tenant.clone());
-        self.run_for(app, scope, Some(tenant), reads, async move |frame| work(frame, owner).await).await
+        self.run_for(mutation, scope, Some(tenant), reads, async move |frame| work(frame, owner).await).await
     }
 
     /// An operator's request about a merchant and mode: those in its path, or those of the record that it names.
     pub(super) async fn for_tenant(
-        self,
-        app: &App,
+        &self,
+        mutation: Mutation,
         tenant: Named<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl WorkingFor<Owner>,
     ) -> Result<Answer> {
-        self.run_for(app, scope_of(&tenant), tenant.clone().ok(), reads, async move |frame| {
+        self.run_for(mutation, scope_of(&tenant), tenant.clone().ok(), reads, async move |frame| {
             let owner = frame.owner(tenant?).await?;
             work(frame, owner).await
         })
@@ -149,32 +156,29 @@ impl Mutation {
 
     /// The same where the work does not need the merchant, or where the record may be the platform's own.
     pub(super) async fn for_turn(
-        self,
-        app: &App,
+        &self,
+        mutation: Mutation,
         tenant: Named<Tenant>,
         work: impl Working<Answer>,
     ) -> Result<Answer> {
-        self.run_for(app, scope_of(&tenant), tenant.ok(), None, work).await
+        self.run_for(mutation, scope_of(&tenant), tenant.ok(), None, work).await
     }
 
     /// Runs `work` with the turn of this tenant, or else with the operator's.
     async fn run_for(
-        self,
-        app: &App,
+        &self,
+        mutation: Mutation,
         scope: KeyScope,
         tenant: Option<Tenant>,
         reads: impl IntoIterator<Item = FirstRead>,
         work: impl Working<Answer>,
     ) -> Result<Answer> {
-        let key = self.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
-        let ahead = Prefetch { tenant, key, reads: reads.into_iter().collect(), now: app.now() };
+        let key = mutation.idempotency.as_ref().map(|key| (scope.clone(), key.key.clone()));
+        let ahead = Prefetch { tenant, key, reads: reads.into_iter().collect(), now: self.now() };
         // The body has been read: a job that runs again need not copy it.
-        let job = Job { app: app.clone(), scope, mutation: self.with(Value::Null) };
-        app.store.write_ahead(ahead, move |tx: &mut Tx| Box::pin(job.run(tx, work))).await
+        let job = Job { app: self.clone(), scope, mutation: mutation.with(Value::Null) };
+        self.store.write_ahead(ahead, move |tx: &mut Tx| Box::pin(job.run(tx, work))).await
     }
-}
-
-impl App {
     /// Reads what an operator's path names by its id alone, before the turn of the request. That it is not there is
     /// said when its turn has come.
     pub(super) async fn named<T: Send + 'static, R: Send + 'static>(

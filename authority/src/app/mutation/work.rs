@@ -18,10 +18,9 @@ pub struct Owner {
     pub merchant: Merchant,
 }
 
-impl Owner {
-    /// The caller's own merchant.
-    #[must_use]
-    pub fn of(caller: &Caller) -> Self {
+/// The caller's own merchant.
+impl From<&Caller> for Owner {
+    fn from(caller: &Caller) -> Self {
         Self { tenant: caller.tenant.clone(), merchant: caller.merchant.clone() }
     }
 }

@@ -35,12 +35,11 @@ impl App {
     ) -> Result<Answer> {
         let body = mutation.body.clone();
         let read = super::first_read(tenant.as_ref().ok(), &number);
-        mutation
-            .for_tenant(self, tenant, read, async move |work, owner| {
-                let order = work.order(&owner, number).await?;
-                Answer::of(200, &change(work, &owner, order, action, &body).await?)
-            })
-            .await
+        self.for_tenant(mutation, tenant, read, async move |work, owner| {
+            let order = work.order(&owner, number).await?;
+            Answer::of(200, &change(work, &owner, order, action, &body).await?)
+        })
+        .await
     }
 }
 

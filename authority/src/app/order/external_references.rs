@@ -36,16 +36,15 @@ impl App {
         action: ReferenceAction,
     ) -> Result<Answer> {
         let reference = read_reference(&mutation.body);
-        mutation
-            .for_caller(self, caller, None, async move |work, owner| {
-                let order = work.order(&owner, number).await?;
-                let changes = match action {
-                    ReferenceAction::Set => put(work, &owner.tenant, &order, system, reference?).await?,
-                    ReferenceAction::Remove => delete(work, &owner.tenant, &order, &system).await?,
-                };
-                Answer::of(200, &commit(work, &owner, order, changes).await?)
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, owner| {
+            let order = work.order(&owner, number).await?;
+            let changes = match action {
+                ReferenceAction::Set => put(work, &owner.tenant, &order, system, reference?).await?,
+                ReferenceAction::Remove => delete(work, &owner.tenant, &order, &system).await?,
+            };
+            Answer::of(200, &commit(work, &owner, order, changes).await?)
+        })
+        .await
     }
 }
 

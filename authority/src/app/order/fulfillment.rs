@@ -19,12 +19,11 @@ impl App {
     ) -> Result<Answer> {
         let request = FulfillmentUpdate::read(&mutation.body);
         let read = super::first_read(Some(&caller.tenant), &number);
-        mutation
-            .for_caller(self, caller, read, async move |work, owner| {
-                let order = work.order(&owner, number).await?;
-                Answer::of(200, &update(work, &owner, order, request?).await?)
-            })
-            .await
+        self.for_caller(mutation, caller, read, async move |work, owner| {
+            let order = work.order(&owner, number).await?;
+            Answer::of(200, &update(work, &owner, order, request?).await?)
+        })
+        .await
     }
 }
 

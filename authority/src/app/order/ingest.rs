@@ -21,14 +21,13 @@ impl App {
     pub async fn order_ingest(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = OrderRequest::read(&mutation.body, self.now());
         let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
-        mutation
-            .for_tenant(self, tenant, reads.into_iter().flatten(), async move |work, owner| {
-                let request = request?;
-                owner.merchant.check_not_closed()?;
-                let events = request.processor_events();
-                Answer::of(201, &ingest(work, &owner, request, &events).await?)
-            })
-            .await
+        self.for_tenant(mutation, tenant, reads.into_iter().flatten(), async move |work, owner| {
+            let request = request?;
+            owner.merchant.check_not_closed()?;
+            let events = request.processor_events();
+            Answer::of(201, &ingest(work, &owner, request, &events).await?)
+        })
+        .await
     }
 }
 

@@ -31,36 +31,33 @@ impl App {
     /// `POST /partner-connections`.
     pub async fn connection_create(&self, caller: &Caller, mutation: Mutation) -> Result<Answer> {
         let (app, label) = (self.clone(), read_label(&mutation.body));
-        mutation
-            .for_caller(self, caller, None, async move |work, Owner { tenant, merchant }| {
-                let side = ConnectionSide { merchant: merchant.context(), label: label? };
-                let (connection, code) = invite(work, &tenant, side).await?;
-                let location = app.location("partner-connections", connection.id.as_str());
-                let shown = WithCode {
-                    connection: connection.seen_by(&merchant.id, work.now),
-                    invite_code: code.expose(),
-                };
-                Ok(Answer::record(201, &shown)?.location(location).confidential())
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, Owner { tenant, merchant }| {
+            let side = ConnectionSide { merchant: merchant.context(), label: label? };
+            let (connection, code) = invite(work, &tenant, side).await?;
+            let location = app.location("partner-connections", connection.id.as_str());
+            let shown = WithCode {
+                connection: connection.seen_by(&merchant.id, work.now),
+                invite_code: code.expose(),
+            };
+            Ok(Answer::record(201, &shown)?.location(location).confidential())
+        })
+        .await
     }
 
     /// `POST /partner-connections/accept`.
     pub async fn connection_accept(&self, caller: &Caller, mutation: Mutation) -> Result<Answer> {
         let request = AcceptRequest::read(&mutation.body);
-        mutation
-            .for_caller(self, caller, None, async move |work, Owner { tenant, merchant }| {
-                let missing = || Refusal::not_found("invite code");
-                let AcceptRequest { invite_code, label } = request?;
-                let hash = invite_code.ok_or_else(missing)?.hash();
-                let invited = work.tx.connection_by_invite(tenant.livemode, &hash).await?;
-                let side = ConnectionSide { merchant: merchant.context(), label };
-                let accepted =
-                    invited.and_then(|invited| invited.accept(side, work.now)).ok_or_else(missing)?;
-                accept(work, &tenant, &accepted).await?;
-                answer(&accepted, &tenant, work.now)
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, Owner { tenant, merchant }| {
+            let missing = || Refusal::not_found("invite code");
+            let AcceptRequest { invite_code, label } = request?;
+            let hash = invite_code.ok_or_else(missing)?.hash();
+            let invited = work.tx.connection_by_invite(tenant.livemode, &hash).await?;
+            let side = ConnectionSide { merchant: merchant.context(), label };
+            let accepted = invited.and_then(|invited| invited.accept(side, work.now)).ok_or_else(missing)?;
+            accept(work, &tenant, &accepted).await?;
+            answer(&accepted, &tenant, work.now)
+        })
+        .await
     }
 
     /// `POST /partner-connections/:id/revoke`, by either side. From this commit on, nothing shared on it can be
@@ -72,19 +69,18 @@ impl App {
         id: Named<ConnectionId>,
     ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
-        mutation
-            .for_caller(self, caller, None, async move |work, Owner { tenant, .. }| {
-                let found = work.tx.connection_get(&tenant, &id?).await?;
-                let found = found.ok_or_else(ConnectionId::missing)?;
-                empty?;
-                let Some(ended) = found.clone().revoke(work.now)? else {
-                    return answer(&found, &tenant, work.now);
-                };
-                work.tx.connection_revoke(&ended).await?;
-                end_shares_at_once(work, &ended).await?;
-                answer(&ended, &tenant, work.now)
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, Owner { tenant, .. }| {
+            let found = work.tx.connection_get(&tenant, &id?).await?;
+            let found = found.ok_or_else(ConnectionId::missing)?;
+            empty?;
+            let Some(ended) = found.clone().revoke(work.now)? else {
+                return answer(&found, &tenant, work.now);
+            };
+            work.tx.connection_revoke(&ended).await?;
+            end_shares_at_once(work, &ended).await?;
+            answer(&ended, &tenant, work.now)
+        })
+        .await
     }
 
     /// `GET /partner-connections/:id`.

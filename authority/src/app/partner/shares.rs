@@ -26,15 +26,13 @@ impl App {
         number: Named<OrderNumber>,
     ) -> Result<Answer> {
         let request = ShareRequest::read(&mutation.body);
-        mutation
-            .for_caller(self, caller, None, async move |work, owner| {
-                let order =
-                    work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
-                let ShareRequest { connection_id, terms } = request?;
-                let connection = named(work, &owner.tenant, &connection_id).await?;
-                Answer::record(201, &share(work, &owner, order, &connection, terms).await?)
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, owner| {
+            let order = work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
+            let ShareRequest { connection_id, terms } = request?;
+            let connection = named(work, &owner.tenant, &connection_id).await?;
+            Answer::record(201, &share(work, &owner, order, &connection, terms).await?)
+        })
+        .await
     }
 
     /// `POST /order-shares/:id/revoke`, by the owner.
@@ -45,21 +43,20 @@ impl App {
         id: Named<ShareId>,
     ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
-        mutation
-            .for_caller(self, caller, None, async move |work, owner| {
-                let found = work.tx.share_get(&owner.tenant, &id?).await?.ok_or_else(ShareId::missing)?;
-                empty?;
-                if found.status == ShareStatus::Revoked {
-                    return Answer::record(200, &found);
-                }
-                let order = work.order_of(&owner.tenant, &found.order_number).await?;
-                let share = found.revoked(work.now);
-                let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
-                let change = Change::share(EventType::OrderShareRevoked, sharing);
-                work.commit(&owner, &[change]).await?;
-                Answer::record(200, &share)
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, owner| {
+            let found = work.tx.share_get(&owner.tenant, &id?).await?.ok_or_else(ShareId::missing)?;
+            empty?;
+            if found.status == ShareStatus::Revoked {
+                return Answer::record(200, &found);
+            }
+            let order = work.order_of(&owner.tenant, &found.order_number).await?;
+            let share = found.revoked(work.now);
+            let sharing = Sharing { share: share.clone(), order, shown: SharedOrderView::Present };
+            let change = Change::share(EventType::OrderShareRevoked, sharing);
+            work.commit(&owner, &[change]).await?;
+            Answer::record(200, &share)
+        })
+        .await
     }
 
     /// `GET /order-shares`: those that the merchant owns, newest first.

@@ -19,17 +19,16 @@ impl App {
     pub async fn payment_start(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = PaymentRequest::read(&mutation.body);
         let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
-        mutation
-            .for_tenant(self, tenant, reads.into_iter().flatten(), async move |work, owner| {
-                let request = request?;
-                let message = start_message(&owner.tenant, &request);
-                if let Some(known) = work.tx.processor_report_get(&message).await? {
-                    let known = PaymentId::from_store(known.resource_id);
-                    return started_before(work, &owner.tenant, &known, &request).await;
-                }
-                Answer::of(201, &start(work, &owner, request).await?)
-            })
-            .await
+        self.for_tenant(mutation, tenant, reads.into_iter().flatten(), async move |work, owner| {
+            let request = request?;
+            let message = start_message(&owner.tenant, &request);
+            if let Some(known) = work.tx.processor_report_get(&message).await? {
+                let known = PaymentId::from_store(known.resource_id);
+                return started_before(work, &owner.tenant, &known, &request).await;
+            }
+            Answer::of(201, &start(work, &owner, request).await?)
+        })
+        .await
     }
 }
 

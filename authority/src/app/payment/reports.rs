@@ -31,8 +31,8 @@ impl App {
         let reads =
             found.as_ref().map_or_else(|_| Vec::new(), |found| first_reads(found, request.as_ref().ok()));
         let (tenant, named) = (found.map(|(tenant, _)| tenant), id.clone());
-        let answered = mutation
-            .for_tenant(self, tenant, reads, async move |work, owner| {
+        let answered = self
+            .for_tenant(mutation, tenant, reads, async move |work, owner| {
                 let (_, payment) = work.tx.payment_find(&named?).await?.ok_or_else(PaymentId::missing)?;
                 let request = request?;
                 request.check(&payment)?;

@@ -80,28 +80,27 @@ impl App {
     ) -> Result<Answer> {
         let origin = self.portal_origin.clone();
         let body = mutation.body.clone();
-        mutation
-            .for_tenant(self, tenant, None, async move |work, Owner { tenant, merchant }| {
-                let loopback = if tenant.livemode { Loopback::Refused } else { Loopback::Allowed };
-                let request = PortalSessionRequest::read(&body, loopback)?;
-                merchant.check_not_closed()?;
-                let secret = SessionSecret::of(random(work));
-                let session = PortalSession {
-                    id: PortalSessionId::generate(work.now, &mut work.dice),
-                    hash: secret.hash(LINK),
-                    tenant,
-                    scopes: request.scopes,
-                    key_id: by,
-                    return_url: request.return_url,
-                    created_at: work.now,
-                    opened_at: None,
-                    expires_at: work.now.plus_ms(request.life_ms),
-                };
-                work.tx.portal_session_insert(&session).await?;
-                let url = Zeroizing::new(format!("{origin}{ENTER}{}", *secret.text()));
-                Ok(Answer::record(201, &shown(&session, &url))?.about(session.id.as_str()).confidential())
-            })
-            .await
+        self.for_tenant(mutation, tenant, None, async move |work, Owner { tenant, merchant }| {
+            let loopback = if tenant.livemode { Loopback::Refused } else { Loopback::Allowed };
+            let request = PortalSessionRequest::read(&body, loopback)?;
+            merchant.check_not_closed()?;
+            let secret = SessionSecret::of(random(work));
+            let session = PortalSession {
+                id: PortalSessionId::generate(work.now, &mut work.dice),
+                hash: secret.hash(LINK),
+                tenant,
+                scopes: request.scopes,
+                key_id: by,
+                return_url: request.return_url,
+                created_at: work.now,
+                opened_at: None,
+                expires_at: work.now.plus_ms(request.life_ms),
+            };
+            work.tx.portal_session_insert(&session).await?;
+            let url = Zeroizing::new(format!("{origin}{ENTER}{}", *secret.text()));
+            Ok(Answer::record(201, &shown(&session, &url))?.about(session.id.as_str()).confidential())
+        })
+        .await
     }
 
     /// Whether a link can still be opened. Asking changes nothing.

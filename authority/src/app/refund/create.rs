@@ -32,13 +32,12 @@ impl App {
         let (app, request) = (self.clone(), NewRefund::read(&mutation.body));
         let by = Requester { kind: RequesterType::ApiKey, id: Some(caller.key_id.to_string()) };
         let reads = first_reads(Some(&caller.tenant), &number, by.kind, &mutation);
-        mutation
-            .for_caller(self, caller, reads, async move |work, owner| {
-                let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
-                let location = app.location("refunds", refund.id.as_str());
-                made(&refund, location, replayed)
-            })
-            .await
+        self.for_caller(mutation, caller, reads, async move |work, owner| {
+            let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
+            let location = app.location("refunds", refund.id.as_str());
+            made(&refund, location, replayed)
+        })
+        .await
     }
 
     /// `POST /merchants/:m/:mode/orders/:order/refunds` of the operator API.
@@ -53,12 +52,11 @@ impl App {
     ) -> Result<Answer> {
         let (by, request) = (operator(&mutation), NewRefund::read(&mutation.body));
         let reads = first_reads(tenant.as_ref().ok(), &number, by.kind, &mutation);
-        mutation
-            .for_tenant(self, tenant, reads, async move |work, owner| {
-                let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
-                made(&refund, operators_location(&refund), replayed)
-            })
-            .await
+        self.for_tenant(mutation, tenant, reads, async move |work, owner| {
+            let (refund, replayed) = of_order(work, &owner, number, request, by).await?;
+            made(&refund, operators_location(&refund), replayed)
+        })
+        .await
     }
 
     /// `POST /payments/:payment/refunds` of the operator API.
@@ -74,22 +72,21 @@ impl App {
         let body = mutation.body.clone();
         let by = operator(&mutation);
         let tenant = self.owner_of(id.clone().map(OwnedRecord::Payment), PaymentId::missing).await?;
-        mutation
-            .for_tenant(self, tenant, None, async move |work, owner| {
-                let id = id?;
-                let (_, payment) = work.tx.payment_find(&id).await?.ok_or_else(PaymentId::missing)?;
-                let ours = |made: &Refund| made.payment_id == id;
-                if let Some(before) = made_before(work, &owner.tenant, by.kind, ours).await? {
-                    return made(&before, operators_location(&before), true);
-                }
-                work.check_version(payment.resource_version)?;
-                let request = NewRefund::read_of_payment(&body, &payment.id)?;
-                let basis = basis_of(work, &owner.tenant, payment.order_number.as_ref(), &id).await?;
-                let refund_id = kept_id(work);
-                let refund = begin(work, &owner, basis, refund_id, request, by).await?;
-                made(&refund, operators_location(&refund), false)
-            })
-            .await
+        self.for_tenant(mutation, tenant, None, async move |work, owner| {
+            let id = id?;
+            let (_, payment) = work.tx.payment_find(&id).await?.ok_or_else(PaymentId::missing)?;
+            let ours = |made: &Refund| made.payment_id == id;
+            if let Some(before) = made_before(work, &owner.tenant, by.kind, ours).await? {
+                return made(&before, operators_location(&before), true);
+            }
+            work.check_version(payment.resource_version)?;
+            let request = NewRefund::read_of_payment(&body, &payment.id)?;
+            let basis = basis_of(work, &owner.tenant, payment.order_number.as_ref(), &id).await?;
+            let refund_id = kept_id(work);
+            let refund = begin(work, &owner, basis, refund_id, request, by).await?;
+            made(&refund, operators_location(&refund), false)
+        })
+        .await
     }
 }
 

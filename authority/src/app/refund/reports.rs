@@ -23,8 +23,8 @@ impl App {
         let reads =
             found.as_ref().map_or_else(|_| Vec::new(), |found| first_reads(found, request.as_ref().ok()));
         let tenant = found.clone().map(|found| found.tenant);
-        let answered = mutation
-            .for_tenant(self, tenant, reads, async move |work, owner| {
+        let answered = self
+            .for_tenant(mutation, tenant, reads, async move |work, owner| {
                 let FoundRefund { refund, payment, .. } = found?;
                 let refund = work.tx.refund_get(&owner.tenant, &refund.id).await?;
                 let refund = refund.ok_or_else(RefundId::missing)?;

@@ -18,16 +18,15 @@ impl App {
         id: Named<PaymentId>,
     ) -> Result<Answer> {
         let advance = PaymentAdvance::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let payment = work.tx.payment_get(&owner.tenant, &id?).await?;
-                let payment = payment.ok_or_else(PaymentId::missing)?;
-                work.check_version(payment.resource_version)?;
-                let (applied, payment) = payments::report(work, &owner, payment, advance?.report()).await?;
-                let result = PaymentReportResult { applied, payment: &payment };
-                Answer::showing(200, &result, &payment)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let payment = work.tx.payment_get(&owner.tenant, &id?).await?;
+            let payment = payment.ok_or_else(PaymentId::missing)?;
+            work.check_version(payment.resource_version)?;
+            let (applied, payment) = payments::report(work, &owner, payment, advance?.report()).await?;
+            let result = PaymentReportResult { applied, payment: &payment };
+            Answer::showing(200, &result, &payment)
+        })
+        .await
     }
 
     /// `POST /refunds/:id/advance`.
@@ -38,16 +37,15 @@ impl App {
         id: Named<RefundId>,
     ) -> Result<Answer> {
         let advance = RefundAdvance::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let refund = work.tx.refund_get(&owner.tenant, &id?).await?;
-                let refund = refund.ok_or_else(RefundId::missing)?;
-                work.check_version(refund.resource_version)?;
-                let (applied, refund) = refunding::report(work, &owner, refund, advance?.report()).await?;
-                let result = RefundReportResult { applied, refund: &refund };
-                Answer::showing(200, &result, &refund)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let refund = work.tx.refund_get(&owner.tenant, &id?).await?;
+            let refund = refund.ok_or_else(RefundId::missing)?;
+            work.check_version(refund.resource_version)?;
+            let (applied, refund) = refunding::report(work, &owner, refund, advance?.report()).await?;
+            let result = RefundReportResult { applied, refund: &refund };
+            Answer::showing(200, &result, &refund)
+        })
+        .await
     }
 
     /// `POST /shipments/:id/advance`.
@@ -58,18 +56,16 @@ impl App {
         id: Named<ShipmentId>,
     ) -> Result<Answer> {
         let advance = ShipmentAdvance::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let found = work.tx.shipment_find(&id?).await?;
-                let found = found.filter(|(tenant, _)| *tenant == owner.tenant);
-                let (_, shipment) = found.ok_or_else(ShipmentId::missing)?;
-                work.check_version(shipment.resource_version)?;
-                let reported = ShipmentReport::read(&advance?.report(), work.now)?;
-                let (applied, shipment) =
-                    shipment::reports::report(work, &owner, shipment, &reported).await?;
-                let result = ShipmentReportResult { applied, shipment: &shipment };
-                Answer::showing(200, &result, &shipment)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let found = work.tx.shipment_find(&id?).await?;
+            let found = found.filter(|(tenant, _)| *tenant == owner.tenant);
+            let (_, shipment) = found.ok_or_else(ShipmentId::missing)?;
+            work.check_version(shipment.resource_version)?;
+            let reported = ShipmentReport::read(&advance?.report(), work.now)?;
+            let (applied, shipment) = shipment::reports::report(work, &owner, shipment, &reported).await?;
+            let result = ShipmentReportResult { applied, shipment: &shipment };
+            Answer::showing(200, &result, &shipment)
+        })
+        .await
     }
 }

@@ -12,11 +12,10 @@ impl App {
     /// `POST /checkouts`.
     pub async fn sandbox_checkout_open(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let request = CheckoutRequest::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                Answer::of(201, &checkout::create::open(work, &owner, request?).await?)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            Answer::of(201, &checkout::create::open(work, &owner, request?).await?)
+        })
+        .await
     }
 
     /// `POST /checkouts/:id/pay`: an attempt to pay the whole checkout, and its outcome; answers with the payment.
@@ -27,14 +26,13 @@ impl App {
         id: Named<CheckoutId>,
     ) -> Result<Answer> {
         let pay = PayRequest::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let checkout = work.checkout(&owner, id).await?;
-                let pay = pay?;
-                let owed = Owed::of_checkout(&checkout)?;
-                Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let checkout = work.checkout(&owner, id).await?;
+            let pay = pay?;
+            let owed = Owed::of_checkout(&checkout)?;
+            Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
+        })
+        .await
     }
 
     /// `POST /checkouts/:id/cancel` and `/expire`; answers with the checkout.
@@ -46,12 +44,11 @@ impl App {
         how: CheckoutEnd,
     ) -> Result<Answer> {
         let empty = no_members(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let checkout = work.checkout(&owner, id).await?;
-                empty?;
-                Answer::of(200, &checkout::end::end(work, &owner, checkout, how).await?)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let checkout = work.checkout(&owner, id).await?;
+            empty?;
+            Answer::of(200, &checkout::end::end(work, &owner, checkout, how).await?)
+        })
+        .await
     }
 }

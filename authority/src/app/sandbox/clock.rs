@@ -69,8 +69,8 @@ impl App {
     /// `POST /clock`.
     pub async fn sandbox_clock_advance(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let (advanced, request) = (whose.tenant.clone(), ClockRequest::read(&mutation.body));
-        let answer = mutation
-            .for_owner(self, whose, None, async move |work, owner| {
+        let answer = self
+            .for_owner(mutation, whose, None, async move |work, owner| {
                 let advance = ClockAdvance { at: work.now, seconds: request?.advance_seconds };
                 work.tx.sandbox_clock_advance(&owner.merchant.id, advance).await?;
                 let clock = work.tx.sandbox_clock(&owner.merchant.id).await?;

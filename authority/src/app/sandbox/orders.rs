@@ -16,11 +16,10 @@ impl App {
     /// 422 for wrong members, and the refusals of ingesting an order.
     pub async fn sandbox_order_ingest(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let body = mutation.body.clone();
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                Answer::of(201, &ingest(work, &owner, &body).await?)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            Answer::of(201, &ingest(work, &owner, &body).await?)
+        })
+        .await
     }
 
     /// `POST /orders/:order/pay`: an attempt to pay the amount due, and its outcome; answers with the payment.
@@ -31,15 +30,14 @@ impl App {
         number: Named<OrderNumber>,
     ) -> Result<Answer> {
         let pay = PayRequest::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let order = work.order(&owner, number).await?;
-                let pay = pay?;
-                let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
-                let owed = Owed::of_order(&order, &payments)?;
-                Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let order = work.order(&owner, number).await?;
+            let pay = pay?;
+            let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
+            let owed = Owed::of_order(&order, &payments)?;
+            Answer::of(201, &attempt(work, &owner, &owed, &pay).await?)
+        })
+        .await
     }
 
     /// `POST /orders/:order/cancel`: the operator's body; answers with the order.
@@ -50,12 +48,11 @@ impl App {
         number: Named<OrderNumber>,
     ) -> Result<Answer> {
         let request = OrderCancelRequest::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let order = work.order(&owner, number).await?;
-                Answer::of(200, &order::changes::cancel(work, &owner, order, request?.reason).await?)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let order = work.order(&owner, number).await?;
+            Answer::of(200, &order::changes::cancel(work, &owner, order, request?.reason).await?)
+        })
+        .await
     }
 }
 

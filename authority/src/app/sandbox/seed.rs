@@ -46,7 +46,7 @@ impl App {
     pub async fn sandbox_seed(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         if self.is_known(&whose, &mutation).await? {
             // The request is answered again, or refused because its body differs; either way nothing is created.
-            return mutation.for_owner(self, whose, None, async |_, _| Err(Refusal::internal())).await;
+            return self.for_owner(mutation, whose, None, async |_, _| Err(Refusal::internal())).await;
         }
         let SeedRequest { orders, seed } = SeedRequest::read(&mutation.body)?;
         let (mut first, mut last) = (None, None);
@@ -59,7 +59,7 @@ impl App {
         let last_order_number = last.ok_or_else(Refusal::internal)?;
         let livemode = whose.tenant.livemode;
         let seeded = Seeded { livemode, seed, orders, first_order_number, last_order_number };
-        mutation.for_owner(self, whose, None, async move |_, _| Answer::record(201, &seeded)).await
+        self.for_owner(mutation, whose, None, async move |_, _| Answer::record(201, &seeded)).await
     }
 
     /// Whether the request's key already has an answer.
@@ -87,8 +87,8 @@ impl App {
             *key = format!("{key} {n}");
         }
         let Story { basket, plot } = story(&whose.merchant.default_currency, &mut dice(seed, n));
-        let answer = step
-            .for_owner(self, whose.clone(), None, async move |work, owner| {
+        let answer = self
+            .for_owner(step, whose.clone(), None, async move |work, owner| {
                 let order_number = demo_story::play(work, &owner, &basket, plot).await?;
                 Answer::record(201, &StoryProgress { order_number })
             })

@@ -24,16 +24,14 @@ impl App {
         let terms = read_share_terms(&mutation.body);
         // Before the work, which runs again when it finds that it needs the turn of this id's shard.
         let new_id = MerchantId::generate(self.now(), &mut dice(self));
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let order =
-                    work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
-                let terms = terms?;
-                let connection = connected(work, &owner, new_id).await?;
-                let share = partner::shares::share(work, &owner, order, &connection, terms).await?;
-                Answer::record(201, &share)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let order = work.tx.order_get(&owner.tenant, &number?).await?.ok_or_else(OrderNumber::missing)?;
+            let terms = terms?;
+            let connection = connected(work, &owner, new_id).await?;
+            let share = partner::shares::share(work, &owner, order, &connection, terms).await?;
+            Answer::record(201, &share)
+        })
+        .await
     }
 }
 

@@ -11,11 +11,10 @@ impl App {
     /// `POST /subscriptions`: the operator's body.
     pub async fn sandbox_subscription_open(&self, whose: Owner, mutation: Mutation) -> Result<Answer> {
         let request = SubscriptionRequest::read(&mutation.body, self.now());
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                Answer::of(201, &subscriptions::open(work, &owner, request?).await?.record)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            Answer::of(201, &subscriptions::open(work, &owner, request?).await?.record)
+        })
+        .await
     }
 
     /// `POST /subscriptions/:id/advance`.
@@ -26,14 +25,13 @@ impl App {
         id: Named<SubscriptionId>,
     ) -> Result<Answer> {
         let advance = SubscriptionAdvance::read(&mutation.body);
-        mutation
-            .for_owner(self, whose, None, async move |work, owner| {
-                let before = subscriptions::find(work, &owner, id).await?;
-                let reported = SubscriptionReportRequest::read(&advance?.report(), work.now)?;
-                let (applied, after) = subscriptions::report(work, &owner, before, reported).await?;
-                let subscription = &after.record;
-                Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
-            })
-            .await
+        self.for_owner(mutation, whose, None, async move |work, owner| {
+            let before = subscriptions::find(work, &owner, id).await?;
+            let reported = SubscriptionReportRequest::read(&advance?.report(), work.now)?;
+            let (applied, after) = subscriptions::report(work, &owner, before, reported).await?;
+            let subscription = &after.record;
+            Answer::showing(200, &SubscriptionReportResult { applied, subscription }, subscription)
+        })
+        .await
     }
 }

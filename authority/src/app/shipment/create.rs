@@ -25,21 +25,20 @@ impl App {
         let (tenant, key) = (&caller.tenant, mutation.idempotency.as_ref());
         let made = key.map(|key| FirstRead::ShipmentUnderKey(tenant.clone(), key.key.clone()));
         let reads = made.into_iter().chain(first_read(Some(tenant), &number));
-        mutation
-            .for_caller(self, caller, reads, async move |work, owner| {
-                if let Some(before) = made_before(work, &owner.tenant, number.as_ref().ok()).await? {
-                    let mut answer = made_answer(&app, &before)?;
-                    answer.replayed = true;
-                    return Ok(answer);
-                }
-                let order = work.order(&owner, number).await?;
-                let id = ShipmentId::generate(work.now, &mut work.dice);
-                if let Some(IdempotencyKey { key, fingerprint }) = &work.key {
-                    work.tx.idempotency_key_keep(id.as_str(), key, fingerprint);
-                }
-                made_answer(&app, &create(work, &owner, order, id, request?).await?)
-            })
-            .await
+        self.for_caller(mutation, caller, reads, async move |work, owner| {
+            if let Some(before) = made_before(work, &owner.tenant, number.as_ref().ok()).await? {
+                let mut answer = made_answer(&app, &before)?;
+                answer.replayed = true;
+                return Ok(answer);
+            }
+            let order = work.order(&owner, number).await?;
+            let id = ShipmentId::generate(work.now, &mut work.dice);
+            if let Some(IdempotencyKey { key, fingerprint }) = &work.key {
+                work.tx.idempotency_key_keep(id.as_str(), key, fingerprint);
+            }
+            made_answer(&app, &create(work, &owner, order, id, request?).await?)
+        })
+        .await
     }
 
     /// `GET /orders/:order/shipments`: newest first. The request's filter names the order.

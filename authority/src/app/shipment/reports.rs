@@ -27,8 +27,8 @@ impl App {
         });
         let (reads, tenant): (Vec<_>, _) = (reads.collect(), found.map(|(tenant, _)| tenant));
         let named = id.clone();
-        let answered = mutation
-            .for_tenant(self, tenant, reads, async move |work, owner| {
+        let answered = self
+            .for_tenant(mutation, tenant, reads, async move |work, owner| {
                 let (_, shipment) = work.tx.shipment_find(&named?).await?.ok_or_else(ShipmentId::missing)?;
                 let (applied, shipment) = report(work, &owner, shipment, &request?).await?;
                 let result = ShipmentReportResult { applied, shipment: &shipment };

@@ -15,17 +15,16 @@ impl App {
     /// `POST /sync/checkpoints`: answers with the checkpoint as it is then, moved or not.
     pub async fn checkpoint_acknowledge(&self, caller: &Caller, mutation: Mutation) -> Result<Answer> {
         let (app, request) = (self.clone(), CheckpointRequest::read(&mutation.body));
-        mutation
-            .for_caller(self, caller, None, async move |work, owner| {
-                let tenant = owner.tenant;
-                let request = request?;
-                let latest = work.tx.stream_range(&tenant).await?.latest;
-                let position = app.acknowledged_position(&tenant, &request, latest)?;
-                let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
-                let id = checkpoint.id.clone();
-                Ok(Answer::record(200, &checkpoint.seen_at(latest))?.about(id.as_str()))
-            })
-            .await
+        self.for_caller(mutation, caller, None, async move |work, owner| {
+            let tenant = owner.tenant;
+            let request = request?;
+            let latest = work.tx.stream_range(&tenant).await?.latest;
+            let position = app.acknowledged_position(&tenant, &request, latest)?;
+            let checkpoint = acknowledge(work, &tenant, request.at(position)).await?;
+            let id = checkpoint.id.clone();
+            Ok(Answer::record(200, &checkpoint.seen_at(latest))?.about(id.as_str()))
+        })
+        .await
     }
 
     /// The position of the cursor, which must be one of the named feed. A cursor issued under a filter also marks

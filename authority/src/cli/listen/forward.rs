@@ -6,12 +6,11 @@ use std::sync::Arc;
 use authority_domain::endpoint::url::TargetUrl;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use serde::Deserialize;
 use verify_core::sign::signature_header;
 use verify_core::{Secret, header};
 use zeroize::Zeroizing;
 
-use super::refusal::{Refusal, Refused};
+use super::refusal::{Refusal, Refused, code_member};
 use super::stream::Event;
 use super::{Failure, secret};
 use crate::clock::Clock;
@@ -115,11 +114,7 @@ impl Forwarder {
 /// The word after `code` in the JSON object that receivers of this project answer with (contract 11.1). Of any other
 /// answer nothing is shown: it is not this program's text.
 fn code_in(answer: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Body {
-        code: String,
-    }
-    let Body { code } = serde_json::from_str(answer).ok()?;
+    let code = code_member(answer)?;
     let is_word =
         (1..=CODE_MAX).contains(&code.len()) && code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     is_word.then_some(code)

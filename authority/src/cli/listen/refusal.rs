@@ -27,8 +27,9 @@ pub(super) struct Refused<'a> {
 #[derive(Debug)]
 pub(super) struct Refusal {
     /// The code in the receiver's answer, if it is one of contract 10.2.
-    code: Option<&'static str>,
-    causes: Vec<Finding>,
+    pub(super) code: Option<&'static str>,
+    /// The likeliest cause first.
+    pub(super) causes: Vec<Finding>,
 }
 
 impl Refused<'_> {
@@ -86,26 +87,19 @@ impl Refused<'_> {
     }
 }
 
-impl Refusal {
-    /// The code in the receiver's answer.
-    pub(super) fn code(&self) -> Option<&'static str> {
-        self.code
-    }
-
-    /// The likeliest cause first.
-    pub(super) fn causes(&self) -> &[Finding] {
-        &self.causes
-    }
-}
-
 /// The code of contract 10.2 in a receiver's answer.
 pub(in crate::cli) fn code_of(answer: &str) -> Option<&'static str> {
+    let code = code_member(answer)?;
+    VerificationCode::ALL.iter().map(|known| known.as_str()).find(|known| *known == code)
+}
+
+/// The member `code` of the JSON object that receivers of this project answer with (contract 11.1).
+pub(super) fn code_member(answer: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Body {
         code: String,
     }
-    let Body { code } = serde_json::from_str(answer).ok()?;
-    VerificationCode::ALL.iter().map(|known| known.as_str()).find(|known| *known == code)
+    serde_json::from_str(answer).ok().map(|Body { code }| code)
 }
 
 #[cfg(test)]
@@ -135,7 +129,7 @@ mod tests {
         let refusal = refused.explain();
         let text = format!("{refusal:?}");
         assert!(!text.contains(&SECRET[6..]) && !text.contains(&signature[3..]), "{text}");
-        (refusal.code(), refusal.causes().iter().map(|finding| finding.cause.as_str()).collect())
+        (refusal.code, refusal.causes.iter().map(|finding| finding.cause.as_str()).collect())
     }
 
     #[test]

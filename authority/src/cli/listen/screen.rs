@@ -65,8 +65,8 @@ impl<'s, 'e> Screen<'s, 'e> {
                     line.insert("code".to_owned(), json!(code));
                 }
                 if let Some(refusal) = refusal {
-                    line.insert("code".to_owned(), json!(refusal.code()));
-                    line.insert("causes".to_owned(), verify::json_of(refusal.causes()));
+                    line.insert("code".to_owned(), json!(refusal.code));
+                    line.insert("causes".to_owned(), verify::json_of(&refusal.causes));
                 }
             }
             return self.print(line.to_string());
@@ -82,14 +82,14 @@ impl<'s, 'e> Screen<'s, 'e> {
             event.event_type, event.id
         ))?;
         let Some(refusal) = refusal else { return Ok(()) };
-        let seen = Some((url.to_owned(), refusal.code()));
+        let seen = Some((url.to_owned(), refusal.code));
         if self.explained == seen {
             return Ok(());
         }
         self.explained = seen;
         self.print(format!(
             "\nThe receiver refused the delivery. Likely causes:\n{}",
-            verify::text_of(refusal.causes())
+            verify::text_of(&refusal.causes)
         ))
     }
 

@@ -8,11 +8,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::dev::client::{Api, CallError};
+use crate::dev::client::{Api, CallError, encoded};
 
 /// Time between two polls at the end of the stream.
 const POLL: Duration = Duration::from_secs(1);
@@ -194,8 +193,4 @@ fn asked_for(error: &CallError) -> Duration {
         CallError::Refused { retry_after, .. } => retry_after.unwrap_or_default(),
         CallError::NoAnswer { .. } | CallError::Unexpected { .. } => Duration::ZERO,
     }
-}
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }

@@ -7,15 +7,8 @@ use std::str::FromStr;
 use clap::{Args, Subcommand, ValueEnum};
 
 /// `authority operator-key`
-#[derive(Debug, Args)]
-pub(in crate::cli) struct OperatorKey {
-    /// Action to run.
-    #[command(subcommand)]
-    pub(super) action: OperatorKeyAction,
-}
-
 #[derive(Debug, Subcommand)]
-pub(super) enum OperatorKeyAction {
+pub(in crate::cli) enum OperatorKey {
     /// Create an operator key and print it once.
     Create(OperatorKeyCreate),
     /// List the operator keys, newest first.
@@ -25,7 +18,7 @@ pub(super) enum OperatorKeyAction {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct OperatorKeyCreate {
+pub(in crate::cli) struct OperatorKeyCreate {
     /// Purpose of the key, shown in lists and in the audit log.
     #[arg(long)]
     pub(super) name: String,
@@ -38,14 +31,14 @@ pub(super) struct OperatorKeyCreate {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Listing {
+pub(in crate::cli) struct Listing {
     /// Print one JSON line per record.
     #[arg(long)]
     pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Revoke {
+pub(in crate::cli) struct Revoke {
     /// Id of the key's record, key_….
     #[arg(long, value_name = "ID")]
     pub(super) id: String,
@@ -58,15 +51,8 @@ pub(super) struct Revoke {
 }
 
 /// `authority merchant`
-#[derive(Debug, Args)]
-pub(in crate::cli) struct MerchantCommand {
-    /// Action to run.
-    #[command(subcommand)]
-    pub(super) action: MerchantAction,
-}
-
 #[derive(Debug, Subcommand)]
-pub(super) enum MerchantAction {
+pub(in crate::cli) enum MerchantCommand {
     /// Create a merchant.
     Create(MerchantCreate),
     /// List the merchants, newest first.
@@ -80,7 +66,7 @@ pub(super) enum MerchantAction {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct MerchantLimits {
+pub(in crate::cli) struct MerchantLimits {
     /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
@@ -115,7 +101,7 @@ pub(super) struct MerchantLimits {
 
 /// A number, or `default` for the platform's default.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LimitValue(pub(super) Option<i64>);
+pub(in crate::cli) struct LimitValue(pub(super) Option<i64>);
 
 impl FromStr for LimitValue {
     type Err = &'static str;
@@ -131,7 +117,7 @@ impl FromStr for LimitValue {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct MerchantCreate {
+pub(in crate::cli) struct MerchantCreate {
     /// Permanent short name in events and URLs: 1 to 63 of a-z, 0-9 and inner hyphens.
     #[arg(long)]
     pub(super) slug: String,
@@ -147,7 +133,7 @@ pub(super) struct MerchantCreate {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct OneMerchant {
+pub(in crate::cli) struct OneMerchant {
     /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
@@ -157,15 +143,8 @@ pub(super) struct OneMerchant {
 }
 
 /// `authority key`
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Key {
-    /// Action to run.
-    #[command(subcommand)]
-    pub(super) action: KeyAction,
-}
-
 #[derive(Debug, Subcommand)]
-pub(super) enum KeyAction {
+pub(in crate::cli) enum Key {
     /// Issue an API key for a merchant and print it once.
     Issue(KeyIssue),
     /// Replace a key: print the new one once; the old one works until the overlap ends.
@@ -177,7 +156,7 @@ pub(super) enum KeyAction {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct KeyIssue {
+pub(in crate::cli) struct KeyIssue {
     /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
@@ -199,7 +178,7 @@ pub(super) struct KeyIssue {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct KeyRotate {
+pub(in crate::cli) struct KeyRotate {
     /// Id of the key's record, key_….
     #[arg(long, value_name = "ID")]
     pub(super) id: String,
@@ -212,21 +191,14 @@ pub(super) struct KeyRotate {
 }
 
 /// `authority events`
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Events {
-    /// Action to run.
-    #[command(subcommand)]
-    pub(super) action: EventsAction,
-}
-
 #[derive(Debug, Subcommand)]
-pub(super) enum EventsAction {
+pub(in crate::cli) enum Events {
     /// Print the events of a stream as they are committed, until a signal stops the command.
     Tail(EventsTail),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct EventsTail {
+pub(in crate::cli) struct EventsTail {
     /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,
@@ -249,7 +221,7 @@ pub(super) struct EventsTail {
 
 /// A mode, as the value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModeName {
+pub(in crate::cli) enum ModeName {
     /// Real money.
     Live,
     /// Test data.
@@ -266,21 +238,14 @@ impl From<ModeName> for Mode {
 }
 
 /// `authority sandbox`
-#[derive(Debug, Args)]
-pub(in crate::cli) struct SandboxCommand {
-    /// Action to run.
-    #[command(subcommand)]
-    pub(super) action: SandboxAction,
-}
-
 #[derive(Debug, Subcommand)]
-pub(super) enum SandboxAction {
+pub(in crate::cli) enum SandboxCommand {
     /// Create orders in every state in a merchant's test mode; the same seed creates the same orders.
     Seed(SandboxSeed),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct SandboxSeed {
+pub(in crate::cli) struct SandboxSeed {
     /// Id or slug of the merchant.
     #[arg(long)]
     pub(super) merchant: String,

@@ -11,15 +11,8 @@ use super::{by_command, endpoint_id, named_merchant, page, print_record, refused
 use crate::cli::{Exit, Failure, Process};
 
 /// `authority delivery`
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Delivery {
-    /// Action to run.
-    #[command(subcommand)]
-    action: DeliveryAction,
-}
-
 #[derive(Debug, Subcommand)]
-enum DeliveryAction {
+pub(in crate::cli) enum Delivery {
     /// List deliveries, newest first.
     List(DeliveryList),
     /// Print the attempts of deliveries as they end, until a signal stops the command.
@@ -29,7 +22,7 @@ enum DeliveryAction {
 }
 
 #[derive(Debug, Args)]
-struct DeliveryList {
+pub(in crate::cli) struct DeliveryList {
     /// Only deliveries to this merchant's endpoints; id or slug.
     #[arg(long)]
     merchant: Option<String>,
@@ -51,7 +44,7 @@ struct DeliveryList {
 }
 
 #[derive(Debug, Args)]
-struct DeliveryRetry {
+pub(in crate::cli) struct DeliveryRetry {
     /// The delivery's id, dlv_….
     #[arg(long, value_name = "ID")]
     id: String,
@@ -66,12 +59,12 @@ const SHOWN: [&str; 7] =
 const LIMIT_MAX: u32 = 1_000_000;
 
 pub(in crate::cli) fn run(command: Delivery, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    match command.action {
-        DeliveryAction::List(list) => {
+    match command {
+        Delivery::List(list) => {
             print_list(&self::list(&list, process)?, &SHOWN, list.json, process)?;
         }
-        DeliveryAction::Tail(tail) => delivery_tail::run(&tail, process)?,
-        DeliveryAction::Retry(retry) => {
+        Delivery::Tail(tail) => delivery_tail::run(&tail, process)?,
+        Delivery::Retry(retry) => {
             let answer = with_app(process, async |app| {
                 let mutation = by_command(app, "deliveries.retry");
                 app.delivery_retry(mutation, DeliveryId::named(&retry.id)).await.map_err(refused)

@@ -40,7 +40,7 @@ const COLUMNS: [(&str, usize); 7] = [
 ];
 
 #[derive(Debug, Args)]
-pub(super) struct DeliveryTail {
+pub(in crate::cli) struct DeliveryTail {
     /// Only deliveries to this merchant's endpoints; id or slug.
     #[arg(long)]
     merchant: Option<String>,

@@ -14,15 +14,8 @@ use crate::app::endpoint::merchant::Holder;
 use crate::cli::{Exit, Failure, Process};
 
 /// `authority endpoint`
-#[derive(Debug, Args)]
-pub(in crate::cli) struct Endpoint {
-    /// Action to run.
-    #[command(subcommand)]
-    action: EndpointAction,
-}
-
 #[derive(Debug, Subcommand)]
-enum EndpointAction {
+pub(in crate::cli) enum Endpoint {
     /// List a merchant's webhook endpoints in one mode, newest first.
     List(OneStream),
     /// Enable a disabled endpoint; the events it missed are not sent, but stay in the event list.
@@ -36,7 +29,7 @@ enum EndpointAction {
 }
 
 #[derive(Debug, Args)]
-struct OneStream {
+pub(in crate::cli) struct OneStream {
     /// Id or slug of the merchant.
     #[arg(long)]
     merchant: String,
@@ -49,7 +42,7 @@ struct OneStream {
 }
 
 #[derive(Debug, Args)]
-struct Switch {
+pub(in crate::cli) struct Switch {
     /// Id of the endpoint, we_….
     #[arg(long, value_name = "ID")]
     id: String,
@@ -62,7 +55,7 @@ struct Switch {
 }
 
 #[derive(Debug, Args)]
-struct UndeliveredList {
+pub(in crate::cli) struct UndeliveredList {
     /// Id of the endpoint, we_….
     #[arg(long, value_name = "ID")]
     id: String,
@@ -78,7 +71,7 @@ struct UndeliveredList {
 }
 
 #[derive(Debug, Args)]
-struct Recover {
+pub(in crate::cli) struct Recover {
     /// Id of the endpoint, we_….
     #[arg(long, value_name = "ID")]
     id: String,
@@ -104,8 +97,8 @@ const MISSING: [&str; 5] = ["sequence", "event_id", "event_type", "created_at", 
 const SHOWN: [&str; 5] = ["id", "status", "disabled_reason", "url", "enabled_events"];
 
 pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    match command.action {
-        EndpointAction::List(list) => {
+    match command {
+        Endpoint::List(list) => {
             let found = with_app(process, async |app| {
                 let merchant_id = named_merchant(app, &list.merchant).await?;
                 let tenant = Tenant { merchant_id, livemode: list.mode == ModeName::Live };
@@ -113,13 +106,13 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
             })?;
             print_list(&found, &SHOWN, list.json, process)?;
         }
-        EndpointAction::Enable(one) => {
+        Endpoint::Enable(one) => {
             switch(&one, "webhook_endpoints.enable", EndpointStatus::Enabled, process)?;
         }
-        EndpointAction::Disable(one) => {
+        Endpoint::Disable(one) => {
             switch(&one, "webhook_endpoints.disable", EndpointStatus::Disabled, process)?;
         }
-        EndpointAction::Undelivered(list) => {
+        Endpoint::Undelivered(list) => {
             let filter = UndeliveredFilter {
                 since: time("--since", list.since.as_deref())?,
                 until: time("--until", list.until.as_deref())?,
@@ -134,7 +127,7 @@ pub(in crate::cli) fn run(command: Endpoint, process: &mut Process<'_>) -> Resul
             })?;
             print_list(&found, &MISSING, list.json, process)?;
         }
-        EndpointAction::Recover(recover) => {
+        Endpoint::Recover(recover) => {
             let types = (!recover.types.is_empty()).then_some(&recover.types);
             let mut body = json!({ "since": recover.since, "until": recover.until, "types": types,
                                    "dry_run": recover.dry_run });

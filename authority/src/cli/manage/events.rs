@@ -8,7 +8,7 @@ use std::time::Duration;
 use authority_domain::{Tenant, Timestamp};
 use serde_json::Value;
 
-use super::args::{Events, EventsAction, EventsTail, ModeName};
+use super::args::{Events, EventsTail, ModeName};
 use super::{PAGE, last_records, named_merchant, read, refused, shown, table, with_config};
 use crate::app::App;
 use crate::cli::serve::Signals;
@@ -23,7 +23,7 @@ const COLUMNS: [(&str, usize); 5] =
     [("sequence", 8), ("when", 10), ("type", 26), ("record", 30), ("version", 7)];
 
 pub(in crate::cli) fn run(command: Events, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    let EventsAction::Tail(tail) = command.action;
+    let Events::Tail(tail) = command;
     if tail.from == Some(0) {
         return Err(Failure::Usage("--from must be a sequence: 1 is the first event".to_owned()));
     }

@@ -3,7 +3,7 @@
 use authority_domain::{KeyId, Mode, Scope};
 use serde_json::json;
 
-use super::args::{Key, KeyAction, KeyIssue, KeyRotate, Revoke};
+use super::args::{Key, KeyIssue, KeyRotate, Revoke};
 use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_key, print_record, refused, with_app};
 use crate::app::Answer;
@@ -12,14 +12,14 @@ use crate::cli::{Exit, Failure, Process};
 const SHOWN: [&str; 6] = ["id", "status", "livemode", "display", "name", "scopes"];
 
 pub(in crate::cli) fn run(command: Key, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    match command.action {
-        KeyAction::Issue(issue) => print_key(&self::issue(&issue, process)?, issue.json, process)?,
-        KeyAction::Rotate(rotate) => print_key(&self::rotate(&rotate, process)?, rotate.json, process)?,
-        KeyAction::Revoke(revoke) => {
+    match command {
+        Key::Issue(issue) => print_key(&self::issue(&issue, process)?, issue.json, process)?,
+        Key::Rotate(rotate) => print_key(&self::rotate(&rotate, process)?, rotate.json, process)?,
+        Key::Revoke(revoke) => {
             let answer = self::revoke(&revoke, process)?;
             print_record(&answer.body, &SHOWN, revoke.json, process)?;
         }
-        KeyAction::List(list) => {
+        Key::List(list) => {
             let found = with_app(process, async |app| {
                 let merchant = named_merchant(app, &list.merchant).await?;
                 all_pages(async |page| app.api_keys_list(&page, Ok(merchant.clone())).await).await

@@ -4,7 +4,7 @@ use authority_domain::list_filter::MerchantFilter;
 use authority_domain::merchant::MerchantStatus;
 use serde_json::{Map, Value, json};
 
-use super::args::{MerchantAction, MerchantCommand, MerchantLimits, OneMerchant};
+use super::args::{MerchantCommand, MerchantLimits, OneMerchant};
 use super::table::print_list;
 use super::{all_pages, by_command, named_merchant, print_record, refused, with_app};
 use crate::app::Answer;
@@ -13,15 +13,15 @@ use crate::cli::{Exit, Failure, Process};
 const SHOWN: [&str; 4] = ["id", "slug", "status", "name"];
 
 pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    let (answer, json) = match command.action {
-        MerchantAction::List(list) => {
+    let (answer, json) = match command {
+        MerchantCommand::List(list) => {
             let found = with_app(process, async |app| {
                 all_pages(async |page| app.merchants_list(&page, MerchantFilter::default()).await).await
             })?;
             print_list(&found, &SHOWN, list.json, process)?;
             return Ok(Exit::Done);
         }
-        MerchantAction::Create(create) => {
+        MerchantCommand::Create(create) => {
             let (name, currency) = (create.name, create.default_currency);
             let body = json!({ "slug": create.slug, "name": name, "default_currency": currency });
             let answer = with_app(process, async |app| {
@@ -29,13 +29,13 @@ pub(in crate::cli) fn run(command: MerchantCommand, process: &mut Process<'_>) -
             })?;
             (answer, create.json)
         }
-        MerchantAction::Limits(limits) => {
+        MerchantCommand::Limits(limits) => {
             let answer = set_limits(&limits, process)?;
             print_record(&answer.body, &["id", "slug", "effective_limits"], limits.json, process)?;
             return Ok(Exit::Done);
         }
-        MerchantAction::Suspend(one) => (set(&one, MerchantStatus::Suspended, process)?, one.json),
-        MerchantAction::Activate(one) => (set(&one, MerchantStatus::Active, process)?, one.json),
+        MerchantCommand::Suspend(one) => (set(&one, MerchantStatus::Suspended, process)?, one.json),
+        MerchantCommand::Activate(one) => (set(&one, MerchantStatus::Active, process)?, one.json),
     };
     print_record(&answer.body, &SHOWN, json, process)?;
     Ok(Exit::Done)

@@ -54,7 +54,11 @@ fn with_app<T>(
     with_config(&Config::read(process.environment)?, work)
 }
 
-fn with_config<T>(config: &Config, work: impl AsyncFnOnce(&App) -> Result<T, Failure>) -> Result<T, Failure> {
+/// The same with a configuration that was read.
+pub(super) fn with_config<T>(
+    config: &Config,
+    work: impl AsyncFnOnce(&App) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     block_on(async {
         let app =
             open_app(config, Access::Shared, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;

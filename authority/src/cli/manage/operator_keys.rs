@@ -7,7 +7,7 @@ use authority_store::{Access, Store, StoreError};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{OperatorKey, OperatorKeyAction};
+use super::args::OperatorKey;
 use super::print_record;
 use super::table::print_list;
 use crate::app::merchant::operator_keys::{
@@ -23,8 +23,8 @@ use crate::service::open_store;
 const SHOWN: [&str; 5] = ["id", "status", "display", "name", "scopes"];
 
 pub(in crate::cli) fn run(command: OperatorKey, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    match command.action {
-        OperatorKeyAction::Create(create) => {
+    match command {
+        OperatorKey::Create(create) => {
             let scopes = scopes(&create.scopes)?;
             let name = line("name", create.name)?;
             let issued = with_store(process, async |store| {
@@ -43,12 +43,12 @@ pub(in crate::cli) fn run(command: OperatorKey, process: &mut Process<'_>) -> Re
                 )?;
             }
         }
-        OperatorKeyAction::List(list) => {
+        OperatorKey::List(list) => {
             let keys = with_store(process, async |store| operator_keys_list(store).await)?;
             let keys: Vec<String> = keys.iter().map(json_text).collect::<Result<_, _>>()?;
             print_list(&keys, &SHOWN, list.json, process)?;
         }
-        OperatorKeyAction::Revoke(revoke) => {
+        OperatorKey::Revoke(revoke) => {
             let reason = line("reason", revoke.reason)?;
             let revoked: Option<ShownOperatorKey> = match KeyId::parse(&revoke.id) {
                 None => None,

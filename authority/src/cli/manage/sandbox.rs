@@ -3,7 +3,7 @@
 use authority_domain::{Merchant, Tenant};
 use serde_json::json;
 
-use super::args::{SandboxAction, SandboxCommand};
+use super::args::SandboxCommand;
 use super::{by_command, named_merchant, print_record, refused, with_config};
 use crate::app::Owner;
 use crate::cli::{Exit, Failure, Process};
@@ -12,7 +12,7 @@ use crate::config::{Config, Sandbox};
 const SHOWN: [&str; 3] = ["orders", "first_order_number", "last_order_number"];
 
 pub(in crate::cli) fn run(command: SandboxCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    let SandboxAction::Seed(seed) = command.action;
+    let SandboxCommand::Seed(seed) = command;
     let config = Config::read(process.environment)?;
     if config.sandbox == Sandbox::Off {
         return Err(Failure::Failed("AUTHORITY_SANDBOX is off here".to_owned()));

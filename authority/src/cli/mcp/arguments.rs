@@ -20,6 +20,16 @@ pub(super) struct Parameter {
     pub(super) required: bool,
 }
 
+/// An argument that may be left out.
+pub(super) const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+    Parameter { name, about, kind, required: false }
+}
+
+/// An argument that must be there.
+pub(super) const fn required(name: &'static str, kind: Kind, about: &'static str) -> Parameter {
+    Parameter { name, about, kind, required: true }
+}
+
 /// What an argument may be.
 pub(super) enum Kind {
     /// Text of at most so many bytes; may be empty where that is said.

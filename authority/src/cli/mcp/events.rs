@@ -3,14 +3,13 @@
 use serde_json::json;
 use verify_core::catalog::EventType;
 
-use super::arguments::{Arguments, Kind, Parameter};
+use super::arguments::{Arguments, Kind, Parameter, required};
 use super::outcome::ToolError;
 use super::server::Connection;
 use crate::cli::trigger::{Unproduced, produce};
 
 /// The arguments of `trigger_event`.
-pub(super) const TRIGGER: &[Parameter] =
-    &[Parameter { name: "type", about: "The event type.", kind: Kind::Word(types), required: true }];
+pub(super) const TRIGGER: &[Parameter] = &[required("type", Kind::Word(types), "The event type.")];
 
 fn types() -> Vec<&'static str> {
     EventType::ALL.iter().map(|event| event.as_str()).collect()

@@ -4,12 +4,11 @@
 //! on: the API knows them and names the one that is wrong. A page that would be larger than a tool may answer is asked
 //! for again with a smaller limit, so that its cursor fits it.
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::arguments::{Arguments, Kind, Parameter};
+use super::arguments::{Arguments, Kind, Parameter, optional, required};
 use super::outcome::{RESULT_LIMIT, ToolError, bounded};
-use crate::dev::client::Api;
+use crate::dev::client::{Api, encoded};
 
 /// A resource by the name that tools have for it.
 struct Resource {
@@ -48,44 +47,35 @@ const LIMIT_DEFAULT: i64 = 10;
 
 /// The arguments of `list_records`.
 pub(super) const LIST: &[Parameter] = &[
-    Parameter { name: "resource", about: "What to list.", kind: Kind::Word(listed), required: true },
-    Parameter {
-        name: "of",
-        about: "The record it belongs to: for shipments the order's number, for deliveries and undelivered the \
+    required("resource", Kind::Word(listed), "What to list."),
+    optional(
+        "of",
+        Kind::Text { min: 1, max: 128 },
+        "The record it belongs to: for shipments the order's number, for deliveries and undelivered the \
                 endpoint's id.",
-        kind: Kind::Text { min: 1, max: 128 },
-        required: false,
-    },
-    Parameter {
-        name: "filters",
-        about: "Query parameters of the list, such as {\"status\": [\"confirmed\"], \"created_from\": \
+    ),
+    optional(
+        "filters",
+        Kind::Values { max: 16 },
+        "Query parameters of the list, such as {\"status\": [\"confirmed\"], \"created_from\": \
                 \"2026-01-01T00:00:00Z\"}; read the document \"api\" for those that a list has.",
-        kind: Kind::Values { max: 16 },
-        required: false,
-    },
-    Parameter {
-        name: "limit",
-        about: "Records per page, 10 if it is left out. A page may have fewer, so that it is not too large.",
-        kind: Kind::Integer { min: 1, max: 100 },
-        required: false,
-    },
-    Parameter {
-        name: "cursor",
-        about: "next_cursor of the page before.",
-        kind: Kind::Text { min: 1, max: 2048 },
-        required: false,
-    },
+    ),
+    optional(
+        "limit",
+        Kind::Integer { min: 1, max: 100 },
+        "Records per page, 10 if it is left out. A page may have fewer, so that it is not too large.",
+    ),
+    optional("cursor", Kind::Text { min: 1, max: 2048 }, "next_cursor of the page before."),
 ];
 
 /// The arguments of `get_record`.
 pub(super) const GET: &[Parameter] = &[
-    Parameter { name: "resource", about: "What to read.", kind: Kind::Word(readable), required: true },
-    Parameter {
-        name: "id",
-        about: "Its id, for orders the number. Integration health has none.",
-        kind: Kind::Text { min: 1, max: 128 },
-        required: false,
-    },
+    required("resource", Kind::Word(readable), "What to read."),
+    optional(
+        "id",
+        Kind::Text { min: 1, max: 128 },
+        "Its id, for orders the number. Integration health has none.",
+    ),
 ];
 
 fn listed() -> Vec<&'static str> {
@@ -136,7 +126,7 @@ fn path(
     let name = arguments.required("resource");
     let path = RESOURCES.iter().find(|resource| resource.name == name).and_then(which).unwrap_or_default();
     match (path.contains("{}"), arguments.text(inner)) {
-        (true, Some(id)) => Ok(path.replace("{}", &encoded(id))),
+        (true, Some(id)) => Ok(path.replace("{}", &encoded(id).to_string())),
         (false, None) => Ok(path.to_owned()),
         (true, None) => Err(ToolError::argument(inner, format!("is required for {name}"))),
         (false, Some(_)) => Err(ToolError::argument(inner, format!("does not go with {name}"))),
@@ -150,10 +140,6 @@ fn filter(value: &Value) -> String {
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
-}
-
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
 fn text(body: &[u8]) -> Result<String, ToolError> {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use http::Method;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -14,23 +15,6 @@ pub(super) struct Calls {
     /// New for every run. The idempotency key of a write is this text and the number of the write.
     run: String,
     writes: AtomicU32,
-}
-
-/// The method of a write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
-    Post,
-    Patch,
-}
-
-impl Method {
-    /// As in a request line.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Post => "POST",
-            Self::Patch => "PATCH",
-        }
-    }
 }
 
 impl Calls {
@@ -56,16 +40,12 @@ impl Calls {
     }
 
     /// Sends a write to a whole path, which begins with one of the two roots.
-    pub(super) async fn send(&self, method: Method, path: &str, body: &Value) -> Result<Value, CallError> {
+    pub(super) async fn send(&self, method: &Method, path: &str, body: &Value) -> Result<Value, CallError> {
         let (api, path) = match path.strip_prefix("/v1/sandbox") {
             Some(path) => (&self.sandbox, path),
             None => (&self.merchant, path.strip_prefix("/v1/merchant").unwrap_or(path)),
         };
-        let key = self.next_key();
-        match method {
-            Method::Post => api.post(path, body, &headers(&key)).await,
-            Method::Patch => api.patch(path, body, &headers(&key)).await,
-        }
+        api.write(method, path, body, &headers(&self.next_key())).await
     }
 
     fn next_key(&self) -> String {

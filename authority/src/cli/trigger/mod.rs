@@ -90,13 +90,13 @@ async fn play(calls: &Calls, step: Step, answers: &mut Answers) -> Result<Done, 
         }
         Step::Write { method, path, body, name } => {
             let (path, body) = answers.fill(&path, &body).map_err(Failure::Usage)?;
-            let answer = calls.send(method, &path, &body).await.map_err(Failure::failed)?;
+            let answer = calls.send(&method, &path, &body).await.map_err(Failure::failed)?;
             let member = |name: &str| answer.get(name).and_then(Value::as_str).map(ToOwned::to_owned);
             let id = member("id").or_else(|| member("order_number"));
             if let Some(name) = name {
                 answers.keep(&name, answer);
             }
-            Ok(Done { what: format!("{} {path}", method.as_str()), event: false, id })
+            Ok(Done { what: format!("{method} {path}"), event: false, id })
         }
     }
 }
@@ -144,5 +144,5 @@ fn event_type(name: &str) -> Result<EventType, Failure> {
 fn run_name() -> String {
     let mut random = [0; 16];
     SystemDice.fill(&mut random);
-    random.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(random)
 }

@@ -3,12 +3,13 @@
 //! Every path begins with a checkout, a subscription or an endpoint of its own, so that existing records stay
 //! untouched. A payment attempt that stays `pending` creates an order, whatever the merchant's settings are.
 
+use http::Method;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use verify_core::catalog::EventType;
 
-use super::calls::{Calls, Method};
+use super::calls::Calls;
 use super::changes::{Changes, Unchangeable};
 use crate::dev::client::CallError;
 
@@ -100,18 +101,10 @@ impl<'c> Stage<'c> {
         let checkout = self.open().await?;
         let path = |verb: &str| format!("/checkouts/{}/{verb}", checkout.id);
         match event {
-            EventType::CheckoutCompleted => {
-                let _: IgnoredAny = self.calls.play(&path("pay"), &self.payment_body("succeeded")?).await?;
-            }
-            EventType::CheckoutPaymentFailed => {
-                let _: IgnoredAny = self.calls.play(&path("pay"), &self.payment_body("failed")?).await?;
-            }
-            EventType::CheckoutExpired => {
-                let _: IgnoredAny = self.calls.play(&path("expire"), &json!({})).await?;
-            }
-            EventType::CheckoutCancelled => {
-                let _: IgnoredAny = self.calls.play(&path("cancel"), &json!({})).await?;
-            }
+            EventType::CheckoutCompleted => self.play(&path("pay"), self.payment_body("succeeded")?).await?,
+            EventType::CheckoutPaymentFailed => self.play(&path("pay"), self.payment_body("failed")?).await?,
+            EventType::CheckoutExpired => self.play(&path("expire"), json!({})).await?,
+            EventType::CheckoutCancelled => self.play(&path("cancel"), json!({})).await?,
             _ => {}
         }
         Ok(checkout.id)
@@ -126,9 +119,7 @@ impl<'c> Stage<'c> {
         };
         let payment = self.pay(outcome).await?;
         match event {
-            EventType::PaymentCancelled => {
-                self.advance("payments", &payment.id, &json!({ "to": "cancelled" })).await?;
-            }
+            EventType::PaymentCancelled => self.advance("payments", &payment.id, "cancelled").await?,
             EventType::PaymentRefunded => {
                 self.refunded(&payment, &json!({}), &["completed"]).await?;
             }
@@ -157,12 +148,8 @@ impl<'c> Stage<'c> {
         let body = self.changes.applied("shipment", json!({ "carrier": "sandbox" }))?;
         let parcel: CreatedRecord = self.calls.write(&path, &body).await?;
         match event {
-            EventType::ShipmentUpdated => {
-                self.advance("shipments", &parcel.id, &json!({ "to": "in_transit" })).await?;
-            }
-            EventType::ShipmentDelivered => {
-                self.advance("shipments", &parcel.id, &json!({ "to": "delivered" })).await?;
-            }
+            EventType::ShipmentUpdated => self.advance("shipments", &parcel.id, "in_transit").await?,
+            EventType::ShipmentDelivered => self.advance("shipments", &parcel.id, "delivered").await?,
             _ => {}
         }
         Ok(parcel.id)
@@ -177,10 +164,8 @@ impl<'c> Stage<'c> {
         let id = payment.id.clone();
         let number = order_of(payment, event)?;
         match event {
-            EventType::OrderUpdated => self.advance("payments", &id, &json!({ "to": "failed" })).await?,
-            EventType::OrderCancelled => {
-                let _: IgnoredAny = self.calls.play(&format!("/orders/{number}/cancel"), &json!({})).await?;
-            }
+            EventType::OrderUpdated => self.advance("payments", &id, "failed").await?,
+            EventType::OrderCancelled => self.play(&format!("/orders/{number}/cancel"), json!({})).await?,
             EventType::OrderFulfilled => self.fulfil(&number, "fulfilled").await?,
             EventType::OrderShipped => self.fulfil(&number, "shipped").await?,
             EventType::OrderDelivered => self.fulfil(&number, "delivered").await?,
@@ -205,10 +190,10 @@ impl<'c> Stage<'c> {
         let subscription: CreatedRecord = self.calls.play("/subscriptions", &body).await?;
         match event {
             EventType::SubscriptionUpdated => {
-                self.advance("subscriptions", &subscription.id, &json!({ "to": "past_due" })).await?;
+                self.advance("subscriptions", &subscription.id, "past_due").await?;
             }
             EventType::SubscriptionCancelled => {
-                self.advance("subscriptions", &subscription.id, &json!({ "to": "cancelled" })).await?;
+                self.advance("subscriptions", &subscription.id, "cancelled").await?;
             }
             _ => {}
         }
@@ -235,7 +220,7 @@ impl<'c> Stage<'c> {
         let body = self.changes.applied("refund", body.clone())?;
         let refund: CreatedRecord = self.calls.write(&format!("/orders/{number}/refunds"), &body).await?;
         for step in steps {
-            self.advance("refunds", &refund.id, &json!({ "to": step })).await?;
+            self.advance("refunds", &refund.id, step).await?;
         }
         Ok(refund.id)
     }
@@ -248,12 +233,17 @@ impl<'c> Stage<'c> {
     async fn fulfil(&self, number: &str, target: &str) -> Result<(), Unproduced> {
         let path = format!("/orders/{number}/fulfillment");
         let body = json!({ "fulfillment_status": target });
-        self.calls.send(Method::Patch, &format!("/v1/merchant{path}"), &body).await?;
+        self.calls.send(&Method::PATCH, &format!("/v1/merchant{path}"), &body).await?;
         Ok(())
     }
 
-    async fn advance(&self, collection: &str, id: &str, body: &Value) -> Result<(), Unproduced> {
-        let _: IgnoredAny = self.calls.play(&format!("/{collection}/{id}/advance"), body).await?;
+    async fn advance(&self, collection: &str, id: &str, to: &str) -> Result<(), Unproduced> {
+        self.play(&format!("/{collection}/{id}/advance"), json!({ "to": to })).await
+    }
+
+    /// Sends a write to the sandbox whose answer says nothing new.
+    async fn play(&self, path: &str, body: Value) -> Result<(), Unproduced> {
+        let _: IgnoredAny = self.calls.play(path, &body).await?;
         Ok(())
     }
 }

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use http::Method;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use verify_core::catalog::EventType;
 
-use super::calls::Method;
 use super::changes::Changes;
 
 /// A step that can be run.
@@ -66,8 +66,8 @@ fn one(step: Value, names: &mut BTreeSet<String>) -> Result<Step, String> {
             let changes = Changes::new(set.unwrap_or_default(), event);
             return Ok(Step::Trigger(event, changes.map_err(|error| error.to_string())?));
         }
-        (None, Some(path), None) if set.is_none() => (Method::Post, path),
-        (None, None, Some(path)) if set.is_none() => (Method::Patch, path),
+        (None, Some(path), None) if set.is_none() => (Method::POST, path),
+        (None, None, Some(path)) if set.is_none() => (Method::PATCH, path),
         _ => return Err("must be `trigger` with `set`, or `post` or `patch` with `body` and `as`".to_owned()),
     };
     if !["/v1/sandbox/", "/v1/merchant/"].iter().any(|root| path.starts_with(root)) {

@@ -4,21 +4,22 @@ use authority_domain::{EndpointStatus, Result};
 use axum::Router;
 use serde_json::json;
 
-use crate::app::{Answer, Mutation};
 use crate::console::visit::{MANAGES, Visit};
 use crate::http::AppState;
 use crate::http::rate_limit::Policy;
+use crate::pages::endpoint::KeepsEndpoints as _;
 use crate::pages::endpoint::actions::act;
-use crate::pages::endpoint::{KeepsEndpoints as _, ShownEndpoint};
 use crate::pages::form::Form;
 use crate::pages::visit::{Outcome, submits};
 
 /// The routes.
 pub(super) fn routes() -> Router<AppState> {
+    let switches =
+        |status| submits(MANAGES, Policy::Write, move |visit, form, id| switch(visit, form, id, status));
     Router::new()
         .route("/console/endpoints/{endpoint}/url", submits(MANAGES, Policy::Write, change))
-        .route("/console/endpoints/{endpoint}/disable", submits(MANAGES, Policy::Write, disable))
-        .route("/console/endpoints/{endpoint}/enable", submits(MANAGES, Policy::Write, enable))
+        .route("/console/endpoints/{endpoint}/disable", switches(EndpointStatus::Disabled))
+        .route("/console/endpoints/{endpoint}/enable", switches(EndpointStatus::Enabled))
 }
 
 async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome> {
@@ -33,29 +34,14 @@ async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     .await
 }
 
-async fn disable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
+async fn switch(visit: Visit, form: Form, id: String, status: EndpointStatus) -> Result<Outcome> {
+    let operation = match status {
+        EndpointStatus::Enabled => "endpoints.enable",
+        EndpointStatus::Disabled => "endpoints.disable",
+    };
     act(visit, form, id, async |visit, form, shown| {
-        let mutation = visit.mutation("endpoints.disable", form);
-        switch(visit, form, shown, mutation, EndpointStatus::Disabled).await.map(|_| "disabled")
+        let mutation = visit.mutation(operation, form).with(json!({ "reason": form.text("reason") }));
+        visit.app.endpoint_switch(mutation, Ok(shown.endpoint.id), status).await.map(|_| status.as_str())
     })
     .await
-}
-
-async fn enable(visit: Visit, form: Form, id: String) -> Result<Outcome> {
-    act(visit, form, id, async |visit, form, shown| {
-        let mutation = visit.mutation("endpoints.enable", form);
-        switch(visit, form, shown, mutation, EndpointStatus::Enabled).await.map(|_| "enabled")
-    })
-    .await
-}
-
-async fn switch(
-    visit: &Visit,
-    form: &Form,
-    shown: ShownEndpoint,
-    mutation: Mutation,
-    status: EndpointStatus,
-) -> Result<Answer> {
-    let body = json!({ "reason": form.text("reason") });
-    visit.app.endpoint_switch(mutation.with(body), Ok(shown.endpoint.id), status).await
 }

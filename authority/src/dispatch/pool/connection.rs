@@ -76,25 +76,13 @@ pub(super) struct Http1 {
     sender: http1::SendRequest<Full<Bytes>>,
     about: About,
     heard: Received,
-    serves_once: bool,
+    pub(super) serves_once: bool,
     /// It has served a request or been idle, so the receiver may have closed it meanwhile.
-    kept: bool,
-    idle_since: Duration,
+    pub(super) kept: bool,
+    pub(super) idle_since: Duration,
 }
 
 impl Http1 {
-    pub(super) fn serves_once(&self) -> bool {
-        self.serves_once
-    }
-
-    pub(super) fn idle_since(&self) -> Duration {
-        self.idle_since
-    }
-
-    pub(super) fn is_kept(&mut self) {
-        self.kept = true;
-    }
-
     /// Whether it may take a request.
     pub(super) fn is_usable(&self, now: Duration, limits: PoolLimits) -> bool {
         !self.sender.is_closed()

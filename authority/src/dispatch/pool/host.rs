@@ -137,8 +137,8 @@ impl Host {
                 },
             }
         }
-        if self.idle.len() < IDLE_MAX && !connection.serves_once() {
-            connection.is_kept();
+        if self.idle.len() < IDLE_MAX && !connection.serves_once {
+            connection.kept = true;
             self.idle.push(connection);
         }
     }
@@ -150,7 +150,7 @@ impl Host {
             // enough for all.
             self.speaks = Speaks::Http2 { streams: usize::MAX };
         }
-        if connection.serves_once() {
+        if connection.serves_once {
             while let Some(waiter) = self.waiting.pop_front() {
                 if !waiter.to.is_closed() {
                     return undo(waiter.to.send(Ok(Lease::http2(&connection, pool, origin))));

@@ -37,7 +37,7 @@ pub(super) struct Http2 {
     /// The receiver's limit as it is now; `None` once the connection takes no more requests.
     limit: Box<dyn Fn() -> Option<usize> + Send + Sync>,
     about: About,
-    serves_once: bool,
+    pub(super) serves_once: bool,
     heard: Received,
     in_flight: AtomicUsize,
     /// Milliseconds of the clock at which the last stream ended.
@@ -126,10 +126,6 @@ impl Http2 {
 
     pub(super) fn number(&self) -> u64 {
         self.about.number
-    }
-
-    pub(super) fn serves_once(&self) -> bool {
-        self.serves_once
     }
 
     /// Whether it may take requests.

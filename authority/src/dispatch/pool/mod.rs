@@ -24,14 +24,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tower_service::Service;
 
 use self::connection::{Http1, Opened, open};
 pub(super) use self::connection::{Lease, LeasedBody, SendAgain};
 use self::host::{Host, Waiter};
 use self::http2::Http2;
 pub(super) use self::origin::Origin;
-use self::origin::{Connector, Stream};
-use super::connection_count::ConnectionCount;
+use self::origin::Stream;
+use super::connection_count::{ConnectionCount, CountedConnection};
 use super::connector::ConnectFailure;
 use crate::clock::Clock;
 
@@ -93,7 +94,9 @@ impl Pool {
         clock: Arc<dyn Clock>,
     ) -> Arc<Self>
     where
-        C: Connector<IO>,
+        C: Service<Origin, Response = CountedConnection<IO>, Error = ConnectFailure>,
+        C: Clone + Send + Sync + 'static,
+        C::Future: Send,
         IO: Stream,
     {
         let begin = move |pool: Weak<Self>, origin: Origin, about: About| {
@@ -250,7 +253,7 @@ impl State {
     /// Makes room for a connection that is about to be made.
     fn close_longest_idle(&mut self) {
         let idle = self.hosts.values_mut().filter_map(|host| {
-            let since = host.idle.first()?.idle_since();
+            let since = host.idle.first()?.idle_since;
             Some((since, host))
         });
         if let Some((_, host)) = idle.min_by_key(|(since, _)| *since) {

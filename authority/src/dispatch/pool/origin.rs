@@ -1,4 +1,4 @@
-//! Where connections go and as whom, and the traits for making them.
+//! Where connections go and as whom, and what they are made over.
 
 use std::sync::Arc;
 
@@ -6,10 +6,7 @@ use http::Uri;
 use http::uri::{PathAndQuery, Scheme};
 use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::connect::Connection;
-use tower_service::Service;
 
-use crate::dispatch::connection_count::CountedConnection;
-use crate::dispatch::connector::ConnectFailure;
 use crate::dispatch::identity::ClientIdentity;
 
 /// A scheme, a host and a port, and whom its connections are made as.
@@ -47,33 +44,6 @@ impl Origin {
     pub(super) fn is_https(&self) -> bool {
         self.uri.scheme() == Some(&Scheme::HTTPS)
     }
-}
-
-/// Makes the connections of a pool.
-pub(in crate::dispatch) trait Connector<IO>:
-    Service<
-        Origin,
-        Response = CountedConnection<IO>,
-        Error = ConnectFailure,
-        Future: Future<Output = Result<CountedConnection<IO>, ConnectFailure>> + Send,
-    > + Clone
-    + Send
-    + Sync
-    + 'static
-{
-}
-
-impl<C, IO> Connector<IO> for C where
-    C: Service<
-            Origin,
-            Response = CountedConnection<IO>,
-            Error = ConnectFailure,
-            Future: Future<Output = Result<CountedConnection<IO>, ConnectFailure>> + Send,
-        > + Clone
-        + Send
-        + Sync
-        + 'static
-{
 }
 
 /// What a connection is made over.

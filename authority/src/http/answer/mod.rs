@@ -12,7 +12,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority_domain::{ErrorCode, MerchantId, Refusal, Result};
+use authority_domain::{ErrorCode, MerchantId, Refusal, RequestId, Result};
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
@@ -22,7 +22,7 @@ use http::header::{CACHE_CONTROL, CONNECTION, STRICT_TRANSPORT_SECURITY, X_CONTE
 use http::{HeaderMap, HeaderValue, Method, Uri};
 
 use super::problem::{Problem, ProblemWriter};
-use super::request_id::{RequestId, SERVICE_REQUEST_ID};
+use super::request_id::{self, SERVICE_REQUEST_ID};
 use super::server::{Defect, Malformed};
 use super::trace_context::{self, RequestTrace};
 use crate::clock::Clock;
@@ -73,7 +73,7 @@ pub fn dress<S: Clone + Send + Sync + 'static>(router: Router<S>, door: Arc<Door
 async fn answer(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Response {
     let begun = door.clock.monotonic();
     let (method, route) = (request.method().clone(), request.extensions().get::<MatchedPath>().cloned());
-    let request_id = RequestId::generate(door.clock.as_ref(), door.dice.as_ref());
+    let request_id = request_id::generate(door.clock.as_ref(), door.dice.as_ref());
     request.extensions_mut().insert(request_id.clone());
     let path = route.as_ref().map_or("other", MatchedPath::as_str);
     let from = trace_context::read(request.headers());

@@ -62,7 +62,7 @@ async fn refused(refusal: Refusal) -> (http::response::Parts, Value) {
 }
 
 fn request_id() -> String {
-    RequestId::generate(&Still, &Still).to_string()
+    request_id::generate(&Still, &Still).to_string()
 }
 
 #[tokio::test]

@@ -51,24 +51,26 @@ const CSS: &str = "text/css; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
-const DOCUMENT: Operation =
-    Operation::get("/openapi.json", "openapi", "Read this document, the OpenAPI 3.1 description of the API.")
-        .answers(&[json("The document.").conditional()]);
+const DOCUMENT: Operation = Operation::get("/openapi.json", "openapi")
+    .summary("Read this document, the OpenAPI 3.1 description of the API.")
+    .answers(&[json("The document.").conditional()]);
 
-const DOCS: Operation = Operation::get("/docs", "docs", "Read the description of the API in a browser.")
+const DOCS: Operation = Operation::get("/docs", "docs")
+    .summary("Read the description of the API in a browser.")
     .answers(&[plain(HTML, "The page.")]);
 
-const FILES: Operation =
-    Operation::get("/docs/{file}", "docs.file", "Read a document in Markdown, or a file of that page.")
-        .details("`index.md` lists the documents; `api.md` is this description.")
-        .answers(&[
-            plain(MARKDOWN, "A document, a script, the styles or the licence of the viewer.").conditional(),
-            plain(SCRIPT, "A script.").conditional(),
-            plain(CSS, "The styles.").conditional(),
-            plain(TEXT, "The licence of the viewer.").conditional(),
-        ]);
+const FILES: Operation = Operation::get("/docs/{file}", "docs.file")
+    .summary("Read a document in Markdown, or a file of that page.")
+    .details("`index.md` lists the documents; `api.md` is this description.")
+    .answers(&[
+        plain(MARKDOWN, "A document, a script, the styles or the licence of the viewer.").conditional(),
+        plain(SCRIPT, "A script.").conditional(),
+        plain(CSS, "The styles.").conditional(),
+        plain(TEXT, "The licence of the viewer.").conditional(),
+    ]);
 
-const LLMS: Operation = Operation::get("/llms.txt", "llms", "Read the list of documents, for programs.")
+const LLMS: Operation = Operation::get("/llms.txt", "llms")
+    .summary("Read the list of documents, for programs.")
     .details("Markdown in the form of llmstxt.org, with links to every document.")
     .answers(&[plain(MARKDOWN, "The list.").conditional()]);
 

@@ -2,18 +2,15 @@
 
 use authority_domain::Scope;
 
-use crate::app::Caller;
-use crate::http::{Operation, Routes, ok};
+use super::Routes;
+use crate::http::{Operation, ok};
 
-const GET: Operation = Operation::get(
-    "/integration-health",
-    "integration_health.get",
-    "Show the health of the integration: endpoints, alerts, pending deliveries.",
-)
-.scopes(&[Scope::WebhooksManage, Scope::EventsRead])
-.answers(&[ok("IntegrationHealth", "The current health.")]);
+const GET: Operation = Operation::get("/integration-health", "integration_health.get")
+    .summary("Show the health of the integration: endpoints, alerts, pending deliveries.")
+    .scopes(&[Scope::WebhooksManage, Scope::EventsRead])
+    .answers(&[ok("IntegrationHealth", "The current health.")]);
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().read(&GET, async |app, who: Caller, ()| app.integration_health(&who).await)
+    Routes::new().read(&GET, async |app, who, ()| app.integration_health(&who).await)
 }

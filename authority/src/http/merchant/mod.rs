@@ -6,8 +6,6 @@
 mod deliveries;
 mod endpoints;
 mod events;
-mod external_references;
-mod fulfillment;
 mod integration_health;
 mod order_shares;
 mod orders;
@@ -19,19 +17,21 @@ mod shipments;
 mod subscriptions;
 mod sync;
 
-use super::routes::Routes;
+use super::routes;
+use crate::app::Caller;
 
-/// The routes of the merchant API.
+/// Routes of the merchant API.
+type Routes = routes::Routes<Caller>;
+
+/// The routes of the merchant API. The OpenAPI document numbers the refusals in this order.
 pub fn routes() -> Routes {
     Routes::new()
         .merge(deliveries::routes())
         .merge(endpoints::routes())
         .merge(events::routes())
-        .merge(external_references::routes())
-        .merge(fulfillment::routes())
+        .merge(orders::routes())
         .merge(integration_health::routes())
         .merge(order_shares::routes())
-        .merge(orders::routes())
         .merge(partner_connections::routes())
         .merge(payments::routes())
         .merge(recoveries::routes())

@@ -7,7 +7,7 @@
 //! handler whose answer its operation does not declare. So the tests of the behaviour also verify the description.
 //! `authority-openapi` writes the documents.
 //!
-//! To add one: `Operation::post(path, name, summary)` and the methods below that it needs. Names of records are
+//! To add one: `Operation::post(path, name)` with a summary, and the methods below that it needs. Names of records are
 //! the definitions of `authority-schema`, names of bodies those of `authority_domain::body_shapes::shapes`.
 //! Deliberately absent: what follows from the rest, such as the codes that every operation can answer with
 //! ([`Operation::codes`]) and the headers that every answer has.
@@ -132,12 +132,12 @@ impl Verb {
 }
 
 impl Operation {
-    const fn new(verb: Verb, path: &'static str, name: &'static str, summary: &'static str) -> Self {
+    const fn new(verb: Verb, path: &'static str, name: &'static str) -> Self {
         Self {
             verb,
             path,
             name,
-            summary,
+            summary: "",
             details: "",
             access: Access::Everybody,
             policy: None,
@@ -150,28 +150,28 @@ impl Operation {
     }
 
     /// Reads.
-    pub(super) const fn get(path: &'static str, name: &'static str, summary: &'static str) -> Self {
-        Self::new(Verb::Get, path, name, summary)
+    pub(super) const fn get(path: &'static str, name: &'static str) -> Self {
+        Self::new(Verb::Get, path, name)
     }
 
     /// Does something.
-    pub(super) const fn post(path: &'static str, name: &'static str, summary: &'static str) -> Self {
-        Self::new(Verb::Post, path, name, summary)
+    pub(super) const fn post(path: &'static str, name: &'static str) -> Self {
+        Self::new(Verb::Post, path, name)
     }
 
     /// Sets something.
-    pub(super) const fn put(path: &'static str, name: &'static str, summary: &'static str) -> Self {
-        Self::new(Verb::Put, path, name, summary)
+    pub(super) const fn put(path: &'static str, name: &'static str) -> Self {
+        Self::new(Verb::Put, path, name)
     }
 
     /// Changes something.
-    pub(super) const fn patch(path: &'static str, name: &'static str, summary: &'static str) -> Self {
-        Self::new(Verb::Patch, path, name, summary)
+    pub(super) const fn patch(path: &'static str, name: &'static str) -> Self {
+        Self::new(Verb::Patch, path, name)
     }
 
     /// Removes something.
-    pub(super) const fn delete(path: &'static str, name: &'static str, summary: &'static str) -> Self {
-        Self::new(Verb::Delete, path, name, summary)
+    pub(super) const fn delete(path: &'static str, name: &'static str) -> Self {
+        Self::new(Verb::Delete, path, name)
     }
 
     /// For merchants' keys that have any of these scopes.
@@ -192,6 +192,11 @@ impl Operation {
     /// Draws from the bucket of deliveries.
     pub(super) const fn delivers(self) -> Self {
         Self { policy: Some(Policy::Delivery), ..self }
+    }
+
+    /// Says what it does.
+    pub(super) const fn summary(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
     }
 
     /// Adds further description.

@@ -34,9 +34,9 @@ struct ByPool {
     state: &'static str,
 }
 
-const METRICS: Operation =
-    Operation::get("/metrics", "metrics", "Read the service's metrics, for Prometheus.")
-        .answers(&[plain(OPEN_METRICS, "The metrics, in the OpenMetrics text format.")]);
+const METRICS: Operation = Operation::get("/metrics", "metrics")
+    .summary("Read the service's metrics, for Prometheus.")
+    .answers(&[plain(OPEN_METRICS, "The metrics, in the OpenMetrics text format.")]);
 
 /// The route.
 pub(super) fn routes() -> Routes {

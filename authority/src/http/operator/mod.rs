@@ -32,12 +32,18 @@ use super::documents;
 use super::entry::AppState;
 use super::operation::{Operation, plain};
 use super::problem::Problem;
-use super::routes::Routes;
+use super::routes;
+use crate::app::Operator;
 
-const HEALTHZ: Operation = Operation::get("/healthz", "healthz", "Check whether the process runs.")
+/// Routes of the operator API.
+type Routes = routes::Routes<Operator>;
+
+const HEALTHZ: Operation = Operation::get("/healthz", "healthz")
+    .summary("Check whether the process runs.")
     .answers(&[plain("text/plain; charset=utf-8", "The process runs.")]);
 
-const READYZ: Operation = Operation::get("/readyz", "readyz", "Check whether the service can do its work.")
+const READYZ: Operation = Operation::get("/readyz", "readyz")
+    .summary("Check whether the service can do its work.")
     .details(
         "Not ready while the database is unavailable, rejects writes or has an unexpected schema, or while due \
          deliveries are not sent.",

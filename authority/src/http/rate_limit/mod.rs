@@ -8,12 +8,11 @@
 //! or the platform's, `r` is the number of requests that this instance accepts at once, burst included, `t` the
 //! seconds until its bucket is full again.
 //!
-//! Deliberately absent: the buckets of merchants (`merchant_rates`), and buckets shared between instances;
-//! merchants' buckets are divided by the number of instances ([`crate::background::instances`]).
+//! How a bucket works is said in `merchant_rates`. Deliberately absent: buckets shared between instances; merchants'
+//! buckets are divided by the number of instances ([`crate::background::instances`]).
 
 mod status;
 
-use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -23,13 +22,10 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use authority_domain::merchant::limits::Limits;
 use authority_domain::{ErrorCode, Refusal, Result, Tenant};
-use governor::clock::Clock as _;
-use governor::middleware::StateInformationMiddleware;
-use governor::state::keyed::DefaultKeyedStateStore;
 use http::Method;
 
 pub use self::status::RateLimitStatus;
-use super::merchant_rates::MerchantBuckets;
+use super::merchant_rates::TokenBuckets;
 use crate::clock::Clock;
 use crate::config::{Quota, RateLimits};
 
@@ -77,18 +73,18 @@ impl Policy {
 pub struct RateLimiter {
     /// `None` when limits are disabled.
     buckets: ArcSwapOption<Buckets>,
-    clock: Monotonic,
+    clock: Arc<dyn Clock>,
     instances: AtomicU32,
 }
 
+#[derive(Default)]
 struct Buckets {
-    clock: Monotonic,
-    /// For merchants that have no limits of their own.
+    /// Those of addresses, and of merchants that have no limits of their own.
     defaults: RateLimits,
-    read: MerchantBuckets,
-    write: MerchantBuckets,
-    delivery: MerchantBuckets,
-    auth: Bucket<(Failure, IpAddr)>,
+    read: TokenBuckets<Tenant>,
+    write: TokenBuckets<Tenant>,
+    delivery: TokenBuckets<Tenant>,
+    auth: TokenBuckets<(Failure, IpAddr)>,
     checks: AtomicU32,
 }
 
@@ -96,8 +92,7 @@ impl RateLimiter {
     /// Starts with full buckets; `None` disables every limit.
     #[must_use]
     pub fn new(limits: Option<RateLimits>, clock: Arc<dyn Clock>) -> Self {
-        let clock = Monotonic(clock);
-        let buckets = ArcSwapOption::from_pointee(limits.map(|limits| Buckets::new(limits, clock.clone())));
+        let buckets = ArcSwapOption::from_pointee(limits.map(Buckets::new));
         Self { buckets, clock, instances: AtomicU32::new(1) }
     }
 
@@ -105,8 +100,7 @@ impl RateLimiter {
     pub fn set(&self, limits: Option<RateLimits>) {
         let present = self.buckets.load().as_ref().map(|buckets| buckets.defaults);
         if present != limits {
-            let buckets = limits.map(|limits| Arc::new(Buckets::new(limits, self.clock.clone())));
-            self.buckets.store(buckets);
+            self.buckets.store(limits.map(|limits| Arc::new(Buckets::new(limits))));
         }
     }
 
@@ -119,7 +113,8 @@ impl RateLimiter {
     pub fn check(&self, tenant: &Tenant, limits: &Limits, policy: Policy) -> (RateLimitStatus, Result<()>) {
         let buckets = self.buckets.load();
         let Some(buckets) = buckets.as_deref() else { return (RateLimitStatus(None), Ok(())) };
-        buckets.sweep();
+        let now = self.clock.monotonic();
+        buckets.sweep(now);
         let Limit { name, quota } = buckets.limit(policy, tenant.livemode, limits);
         let of_policy = match policy {
             Policy::Read => &buckets.read,
@@ -127,7 +122,7 @@ impl RateLimiter {
             Policy::Delivery => &buckets.delivery,
         };
         let instances = self.instances.load(Ordering::Relaxed);
-        let taken = of_policy.take(tenant, quota, instances, buckets.clock.now());
+        let taken = of_policy.take(tenant, quota, instances, now);
         let allowed = match taken.refused_for {
             None => Ok(()),
             Some(wait) => Err(over(name, quota).retry_after(whole_seconds(wait).max(1))),
@@ -142,30 +137,29 @@ impl RateLimiter {
     pub fn authentication_failed(&self, failure: Failure, client: IpAddr) -> Result<()> {
         let buckets = self.buckets.load();
         let Some(buckets) = buckets.as_deref() else { return Ok(()) };
-        buckets.sweep();
-        buckets.auth.take(&(failure, subscriber(client)), &buckets.clock).1
+        let now = self.clock.monotonic();
+        buckets.sweep(now);
+        match buckets.auth.take(&(failure, subscriber(client)), buckets.defaults.auth, 1, now).refused_for {
+            None => Ok(()),
+            Some(wait) => {
+                let refusal = Refusal::new(ErrorCode::RateLimited, "Too many requests; try again later.");
+                Err(refusal.retry_after(whole_seconds(wait).max(1)))
+            }
+        }
     }
 }
 
 impl Buckets {
-    fn new(limits: RateLimits, clock: Monotonic) -> Self {
-        Self {
-            defaults: limits,
-            read: MerchantBuckets::default(),
-            write: MerchantBuckets::default(),
-            delivery: MerchantBuckets::default(),
-            auth: Bucket::new(limits.auth, &clock),
-            checks: AtomicU32::new(0),
-            clock,
-        }
+    fn new(defaults: RateLimits) -> Self {
+        Self { defaults, ..Self::default() }
     }
 
-    fn sweep(&self) {
+    fn sweep(&self, now: Duration) {
         if self.checks.fetch_add(1, Ordering::Relaxed).is_multiple_of(SWEEP_EVERY) {
             for merchants in [&self.read, &self.write, &self.delivery] {
-                merchants.sweep(self.clock.now());
+                merchants.sweep(now);
             }
-            self.auth.limiter.retain_recent();
+            self.auth.sweep(now);
         }
     }
 
@@ -209,39 +203,6 @@ fn over(name: &'static str, quota: Quota) -> Refusal {
     Refusal::new(ErrorCode::RateLimited, detail).with("limit", name).with("limit_value", limit)
 }
 
-/// The buckets of one policy.
-struct Bucket<K: Clone + Eq + Hash> {
-    limiter: governor::RateLimiter<K, DefaultKeyedStateStore<K>, Monotonic, StateInformationMiddleware>,
-}
-
-impl<K: Clone + Eq + Hash> Bucket<K> {
-    fn new(quota: Quota, clock: &Monotonic) -> Self {
-        // The period of one token is never zero: the window is at least 1 s, the quota at most 1,000,000.
-        let period = refill_time(quota, 1).max(Duration::from_nanos(1));
-        let bucket = governor::Quota::with_period(period)
-            .unwrap_or(governor::Quota::per_second(NonZeroU32::MIN))
-            .allow_burst(quota.burst);
-        Self { limiter: governor::RateLimiter::new(bucket, DefaultKeyedStateStore::default(), clock.clone()) }
-    }
-
-    /// Takes a token; returns what is left, and whether there was one.
-    fn take(&self, key: &K, clock: &Monotonic) -> (u32, Result<()>) {
-        match self.limiter.check_key(key) {
-            Ok(state) => (state.remaining_burst_capacity(), Ok(())),
-            Err(not_until) => {
-                let wait = whole_seconds(not_until.wait_time_from(clock.now())).max(1);
-                let refusal = Refusal::new(ErrorCode::RateLimited, "Too many requests; try again later.");
-                (0, Err(refusal.retry_after(wait)))
-            }
-        }
-    }
-}
-
-/// The refill time of a number of tokens.
-fn refill_time(quota: Quota, tokens: u32) -> Duration {
-    quota.window.saturating_mul(tokens) / quota.refill.get()
-}
-
 fn whole_seconds(duration: Duration) -> u32 {
     u32::try_from(duration.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
 }
@@ -251,18 +212,6 @@ fn subscriber(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
         v4 @ IpAddr::V4(_) => v4,
-    }
-}
-
-/// The service's clock in the form that `governor` needs.
-#[derive(Clone)]
-struct Monotonic(Arc<dyn Clock>);
-
-impl governor::clock::Clock for Monotonic {
-    type Instant = Duration;
-
-    fn now(&self) -> Duration {
-        self.0.monotonic()
     }
 }
 

@@ -153,7 +153,7 @@ fn full_buckets_are_forgotten() {
             Ok(())
         );
     }
-    assert_eq!(buckets.auth.limiter.len(), 4_095);
+    assert_eq!(buckets.auth.lock().len(), 4_095);
     clock.turn(Duration::from_secs(60));
     for n in 0..2_u32 {
         assert_eq!(
@@ -161,7 +161,7 @@ fn full_buckets_are_forgotten() {
             Ok(())
         );
     }
-    assert_eq!(buckets.auth.limiter.len(), 2);
+    assert_eq!(buckets.auth.lock().len(), 2);
 }
 
 proptest! {

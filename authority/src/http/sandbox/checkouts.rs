@@ -2,10 +2,11 @@
 
 use authority_domain::{CheckoutEnd, ErrorCode};
 
-use crate::app::{Caller, Owner};
-use crate::http::{Operation, Routes, created, ok};
+use super::Routes;
+use crate::http::{Operation, created, ok};
 
-const OPEN: Operation = Operation::post("/checkouts", "sandbox.checkouts.open", "Open a checkout.")
+const OPEN: Operation = Operation::post("/checkouts", "sandbox.checkouts.open")
+    .summary("Open a checkout.")
     .sandbox()
     .body(
         "CheckoutRequest",
@@ -13,46 +14,41 @@ const OPEN: Operation = Operation::post("/checkouts", "sandbox.checkouts.open", 
     )
     .answers(&[created("Checkout", "The checkout.").tagged()]);
 
-const PAY: Operation = Operation::post(
-    "/checkouts/{checkout}/pay",
-    "sandbox.checkouts.pay",
-    "Attempt to pay a checkout in full.",
-)
-.sandbox()
-.if_match("checkout")
-.body("PayRequest", r#"{"outcome":"succeeded"}"#)
-.answers(&[created("Payment", "The payment after the attempt.").tagged()])
-.refuses(&[ErrorCode::InvalidStateTransition]);
+const PAY: Operation = Operation::post("/checkouts/{checkout}/pay", "sandbox.checkouts.pay")
+    .summary("Attempt to pay a checkout in full.")
+    .sandbox()
+    .if_match("checkout")
+    .body("PayRequest", r#"{"outcome":"succeeded"}"#)
+    .answers(&[created("Payment", "The payment after the attempt.").tagged()])
+    .refuses(&[ErrorCode::InvalidStateTransition]);
 
-const CANCEL: Operation =
-    Operation::post("/checkouts/{checkout}/cancel", "sandbox.checkouts.cancel", "Cancel a checkout.")
-        .sandbox()
-        .if_match("checkout")
-        .optional_body("NoMembers", "{}")
-        .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
-        .refuses(&[ErrorCode::InvalidStateTransition]);
+const CANCEL: Operation = Operation::post("/checkouts/{checkout}/cancel", "sandbox.checkouts.cancel")
+    .summary("Cancel a checkout.")
+    .sandbox()
+    .if_match("checkout")
+    .optional_body("NoMembers", "{}")
+    .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
+    .refuses(&[ErrorCode::InvalidStateTransition]);
 
-const EXPIRE: Operation =
-    Operation::post("/checkouts/{checkout}/expire", "sandbox.checkouts.expire", "Expire a checkout.")
-        .sandbox()
-        .if_match("checkout")
-        .optional_body("NoMembers", "{}")
-        .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
-        .refuses(&[ErrorCode::InvalidStateTransition]);
+const EXPIRE: Operation = Operation::post("/checkouts/{checkout}/expire", "sandbox.checkouts.expire")
+    .summary("Expire a checkout.")
+    .sandbox()
+    .if_match("checkout")
+    .optional_body("NoMembers", "{}")
+    .answers(&[ok("Checkout", "The checkout as it ended.").tagged()])
+    .refuses(&[ErrorCode::InvalidStateTransition]);
 
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .write(&OPEN, async |app, who: Caller, mutation, ()| {
-            app.sandbox_checkout_open(Owner::of(&who), mutation).await
+        .write(&OPEN, async |app, who, mutation, ()| app.sandbox_checkout_open((&who).into(), mutation).await)
+        .write(&PAY, async |app, who, mutation, id| {
+            app.sandbox_checkout_pay((&who).into(), mutation, id).await
         })
-        .write(&PAY, async |app, who: Caller, mutation, id| {
-            app.sandbox_checkout_pay(Owner::of(&who), mutation, id).await
+        .write(&CANCEL, async |app, who, mutation, id| {
+            app.sandbox_checkout_end((&who).into(), mutation, id, CheckoutEnd::Cancelled).await
         })
-        .write(&CANCEL, async |app, who: Caller, mutation, id| {
-            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Cancelled).await
-        })
-        .write(&EXPIRE, async |app, who: Caller, mutation, id| {
-            app.sandbox_checkout_end(Owner::of(&who), mutation, id, CheckoutEnd::Expired).await
+        .write(&EXPIRE, async |app, who, mutation, id| {
+            app.sandbox_checkout_end((&who).into(), mutation, id, CheckoutEnd::Expired).await
         })
 }

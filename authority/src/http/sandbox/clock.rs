@@ -1,14 +1,16 @@
 //! The clock of a test merchant (contract 6.3).
 
-use crate::app::{Caller, Owner};
-use crate::http::{Operation, Routes, ok};
+use super::Routes;
+use crate::http::{Operation, ok};
 
-const GET: Operation = Operation::get("/clock", "sandbox.clock.get", "Show how far the clock was advanced.")
+const GET: Operation = Operation::get("/clock", "sandbox.clock.get")
+    .summary("Show how far the clock was advanced.")
     .sandbox()
     .answers(&[ok("SandboxClock", "The clock.")]);
 
 const ADVANCE: Operation =
-    Operation::post("/clock", "sandbox.clock.advance", "Let time pass for the records that exist.")
+    Operation::post("/clock", "sandbox.clock.advance")
+        .summary("Let time pass for the records that exist.")
         .details(
             "Each record of test mode becomes older by so many seconds, and what time does to it happens: open \
              checkouts expire, orders that were pending for too long are cancelled, subscriptions whose period is \
@@ -23,8 +25,8 @@ const ADVANCE: Operation =
 /// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .read(&GET, async |app, who: Caller, ()| app.sandbox_clock_get(Owner::of(&who)).await)
-        .write(&ADVANCE, async |app, who: Caller, mutation, ()| {
-            app.sandbox_clock_advance(Owner::of(&who), mutation).await
+        .read(&GET, async |app, who, ()| app.sandbox_clock_get((&who).into()).await)
+        .write(&ADVANCE, async |app, who, mutation, ()| {
+            app.sandbox_clock_advance((&who).into(), mutation).await
         })
 }

@@ -10,7 +10,11 @@ mod clock;
 mod orders;
 mod seed;
 
-use super::routes::Routes;
+use super::routes;
+use crate::app::Caller;
+
+/// Routes of the sandbox.
+type Routes = routes::Routes<Caller>;
 
 /// The routes of the sandbox.
 pub fn routes() -> Routes {

@@ -1,9 +1,10 @@
 //! Demonstration data (contract 6.3).
 
-use crate::app::{Caller, Owner};
-use crate::http::{Operation, Routes, created};
+use super::Routes;
+use crate::http::{Operation, created};
 
-const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Create demonstration data.")
+const SEED: Operation = Operation::post("/seed", "sandbox.seed")
+    .summary("Create demonstration data.")
     .details(
         "The same seed creates the same data, except for ids and times. Data created before a failure stays.",
     )
@@ -13,7 +14,5 @@ const SEED: Operation = Operation::post("/seed", "sandbox.seed", "Create demonst
 
 /// The route.
 pub(super) fn routes() -> Routes {
-    Routes::new().write(&SEED, async |app, who: Caller, mutation, ()| {
-        app.sandbox_seed(Owner::of(&who), mutation).await
-    })
+    Routes::new().write(&SEED, async |app, who, mutation, ()| app.sandbox_seed((&who).into(), mutation).await)
 }

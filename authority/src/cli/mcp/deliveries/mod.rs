@@ -14,7 +14,7 @@ mod recorded;
 use serde_json::{Value, json};
 use verify_explain::{Cause, Finding};
 
-use super::arguments::{Arguments, Kind, Parameter};
+use super::arguments::{Arguments, Kind, Parameter, optional};
 use super::outcome::ToolError;
 use super::server::Connection;
 use crate::cli::verify::json_of;
@@ -24,44 +24,38 @@ const BODY_MAX: usize = 1_400_000;
 
 /// The arguments of `explain_delivery`.
 pub(super) const EXPLAIN: &[Parameter] = &[
-    Parameter {
-        name: "delivery_id",
-        about: "A delivery of the authority, dlv_…: explains its last attempt by what the receiver answered. Goes with no \
+    optional(
+        "delivery_id",
+        Kind::Text { min: 1, max: 128 },
+        "A delivery of the authority, dlv_…: explains its last attempt by what the receiver answered. Goes with no \
                 other argument.",
-        kind: Kind::Text { min: 1, max: 128 },
-        required: false,
-    },
-    Parameter {
-        name: "headers",
-        about: "All headers of the request as the receiver got them, {\"Service-Signature\": \"v1=…\", …}. Those that a \
+    ),
+    optional(
+        "headers",
+        Kind::Texts { max: 100 },
+        "All headers of the request as the receiver got them, {\"Service-Signature\": \"v1=…\", …}. Those that a \
                 proxy renamed are found here, too.",
-        kind: Kind::Texts { max: 100 },
-        required: false,
-    },
-    Parameter {
-        name: "body",
-        about: "The body as the receiver has it, to the byte; may be empty.",
-        kind: Kind::Text { min: 0, max: BODY_MAX },
-        required: false,
-    },
-    Parameter {
-        name: "body_base64",
-        about: "The same in base64, where the bytes are not UTF-8 or to be on the safe side.",
-        kind: Kind::Text { min: 0, max: BODY_MAX },
-        required: false,
-    },
-    Parameter {
-        name: "received_at",
-        about: "When the receiver verified it, Unix seconds; now if it is left out.",
-        kind: Kind::Integer { min: 0, max: 9_999_999_999 },
-        required: false,
-    },
-    Parameter {
-        name: "tolerance",
-        about: "How far the timestamp may be from that, in seconds; 300 if it is left out.",
-        kind: Kind::Integer { min: 1, max: 3600 },
-        required: false,
-    },
+    ),
+    optional(
+        "body",
+        Kind::Text { min: 0, max: BODY_MAX },
+        "The body as the receiver has it, to the byte; may be empty.",
+    ),
+    optional(
+        "body_base64",
+        Kind::Text { min: 0, max: BODY_MAX },
+        "The same in base64, where the bytes are not UTF-8 or to be on the safe side.",
+    ),
+    optional(
+        "received_at",
+        Kind::Integer { min: 0, max: 9_999_999_999 },
+        "When the receiver verified it, Unix seconds; now if it is left out.",
+    ),
+    optional(
+        "tolerance",
+        Kind::Integer { min: 1, max: 3600 },
+        "How far the timestamp may be from that, in seconds; 300 if it is left out.",
+    ),
 ];
 
 /// The verdict and its likely causes.

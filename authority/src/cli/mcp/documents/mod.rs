@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
 use serde_json::json;
 
-use super::arguments::{Arguments, Kind, Parameter};
+use super::arguments::{Arguments, Kind, Parameter, optional, required};
 use super::outcome::{ToolError, bounded};
 use crate::documentation::{Document, of_merchants};
 use ranking::Index;
@@ -21,30 +21,23 @@ const RESULTS_DEFAULT: i64 = 5;
 
 /// The arguments of `search_documents`.
 pub(super) const SEARCH: &[Parameter] = &[
-    Parameter {
-        name: "query",
-        about: "Words to look for, such as a code, a member, a header or an event type.",
-        kind: Kind::Text { min: 1, max: 400 },
-        required: true,
-    },
-    Parameter {
-        name: "limit",
-        about: "Sections to answer, 5 if it is left out.",
-        kind: Kind::Integer { min: 1, max: 20 },
-        required: false,
-    },
+    required(
+        "query",
+        Kind::Text { min: 1, max: 400 },
+        "Words to look for, such as a code, a member, a header or an event type.",
+    ),
+    optional("limit", Kind::Integer { min: 1, max: 20 }, "Sections to answer, 5 if it is left out."),
 ];
 
 /// The arguments of `read_document`.
 pub(super) const READ: &[Parameter] = &[
-    Parameter { name: "document", about: "Its name.", kind: Kind::Word(names), required: true },
-    Parameter {
-        name: "section",
-        about: "The anchor of a section: answers it with what is below it. Without it, a document of more than 32 KiB is \
+    required("document", Kind::Word(names), "Its name."),
+    optional(
+        "section",
+        Kind::Text { min: 1, max: 200 },
+        "The anchor of a section: answers it with what is below it. Without it, a document of more than 32 KiB is \
                 answered as its outline.",
-        kind: Kind::Text { min: 1, max: 200 },
-        required: false,
-    },
+    ),
 ];
 
 fn names() -> Vec<&'static str> {

@@ -11,8 +11,7 @@ use crate::http::server::{Limits, Stopped};
 #[tokio::test]
 async fn a_reused_connection_may_rest_longer_than_a_head_may_take_but_not_for_ever() {
     let server = start(Limits { head_timeout: SHORT, idle_timeout: SHORT * 3, ..Limits::default() }).await;
-    let mut stream = server.connect().await;
-    ok(&mut stream).await;
+    let mut stream = server.resting().await;
     // A fresh connection shows when the head's deadline has passed.
     assert_eq!(to_end(&mut server.connect().await).await, "");
     ok(&mut stream).await;
@@ -34,8 +33,7 @@ async fn idle_connections_keep_nobody_out() {
 #[tokio::test]
 async fn who_has_sent_a_request_gives_way_last() {
     let server = start(Limits { max_connections: 3, head_timeout: FOREVER * 2, ..Limits::default() }).await;
-    let mut proven = server.connect().await;
-    ok(&mut proven).await;
+    let mut proven = server.resting().await;
     let mut fresh = Vec::new();
     for _ in 0..10 {
         fresh.push(server.connect().await);
@@ -51,9 +49,7 @@ async fn resting_connections_keep_nobody_from_a_first_request() {
     let server = start(Limits { max_connections: 16, head_timeout: FOREVER * 2, ..Limits::default() }).await;
     let mut resting = Vec::new();
     for _ in 0..16 {
-        let mut stream = server.connect().await;
-        ok(&mut stream).await;
-        resting.push(stream);
+        resting.push(server.resting().await);
     }
     // Slow to send its first request, while others come.
     let mut slow = server.connect().await;
@@ -67,8 +63,7 @@ async fn resting_connections_keep_nobody_from_a_first_request() {
 #[tokio::test]
 async fn a_request_in_flight_is_never_dropped_for_a_new_connection() {
     let server = start(Limits { max_connections: 1, ..Limits::default() }).await;
-    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    server.reached.notified().await;
+    let mut busy = server.busy().await;
     let mut next = server.sent("GET /ok HTTP/1.1\r\nhost: a\r\n\r\n").await;
     server.release.notify_one();
     assert!(one_answer(&mut busy).await.ends_with("waited"));
@@ -95,11 +90,9 @@ async fn bodies_that_do_not_come_keep_nobody_out() {
 #[tokio::test]
 async fn a_graceful_stop_finishes_what_is_in_flight_and_nothing_else() {
     let server = start(Limits::default()).await;
-    let mut resting = server.connect().await;
-    ok(&mut resting).await;
+    let mut resting = server.resting().await;
     let mut silent = server.connect().await;
-    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    server.reached.notified().await;
+    let mut busy = server.busy().await;
     let (address, release) = (server.address, server.release.clone());
     let stopped = tokio::spawn(server.stop());
     assert_eq!(to_end(&mut resting).await, "");
@@ -117,9 +110,7 @@ async fn what_was_sent_before_a_stop_is_answered() {
     let request = b"GET /ok HTTP/1.1\r\nhost: a\r\n\r\n";
     let mut peers = Vec::new();
     for _ in 0..16 {
-        let mut resting = server.connect().await;
-        ok(&mut resting).await;
-        peers.push(resting);
+        peers.push(server.resting().await);
     }
     // From here to the stop the server's tasks, which share this thread, do not run: half of the requests wait on
     // connections that it has, half on connections that the system has accepted for it.
@@ -143,8 +134,7 @@ async fn what_was_sent_before_a_stop_is_answered() {
 #[tokio::test]
 async fn who_waits_for_a_slot_when_the_server_stops_still_gets_one() {
     let server = start(Limits { max_connections: 1, ..Limits::default() }).await;
-    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    server.reached.notified().await;
+    let mut busy = server.busy().await;
     // One that the server has taken, and one in the system's queue.
     let mut waiting = Vec::new();
     for _ in 0..2 {
@@ -162,8 +152,7 @@ async fn who_waits_for_a_slot_when_the_server_stops_still_gets_one() {
 #[tokio::test]
 async fn what_outlasts_the_grace_period_is_cut_off() {
     let server = start(Limits { stop_grace: SHORT, ..Limits::default() }).await;
-    let mut busy = server.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    server.reached.notified().await;
+    let mut busy = server.busy().await;
     assert_eq!(server.stop().await, Stopped { cut_off: 1 });
     assert_eq!(to_end(&mut busy).await, "");
 }

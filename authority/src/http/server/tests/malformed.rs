@@ -2,7 +2,7 @@
 
 use tokio::io::AsyncWriteExt;
 
-use super::{ok, one_answer, problem, start, to_end};
+use super::{one_answer, problem, start, to_end};
 use crate::http::server::Limits;
 
 #[tokio::test]
@@ -44,8 +44,7 @@ async fn what_hyper_refuses_gets_the_headers_and_the_body_of_every_answer() {
     ];
     for (request, status, code) in table {
         let mut fresh = server.sent(&request).await;
-        let mut reused = server.connect().await;
-        ok(&mut reused).await;
+        let mut reused = server.resting().await;
         reused.write_all(request.as_bytes()).await.unwrap();
         for stream in [&mut fresh, &mut reused] {
             let answer = to_end(stream).await;
@@ -118,8 +117,7 @@ async fn two_lengths_are_refused_in_either_order_and_on_a_reused_connection() {
         let request = format!("{}{body}", post(lines));
         let mut fresh = server.sent(&request).await;
         assert_eq!(problem(&to_end(&mut fresh).await), ("400", "invalid_request".into()), "{lines:?}");
-        let mut reused = server.connect().await;
-        ok(&mut reused).await;
+        let mut reused = server.resting().await;
         reused.write_all(request.as_bytes()).await.unwrap();
         assert_eq!(problem(&to_end(&mut reused).await), ("400", "invalid_request".into()), "{lines:?}");
     }

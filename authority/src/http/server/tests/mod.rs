@@ -85,6 +85,20 @@ impl Running {
         stream
     }
 
+    /// A connection that has had an answer.
+    async fn resting(&self) -> TcpStream {
+        let mut stream = self.connect().await;
+        ok(&mut stream).await;
+        stream
+    }
+
+    /// A connection whose request waits in its handler.
+    async fn busy(&self) -> TcpStream {
+        let stream = self.sent("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+        self.reached.notified().await;
+        stream
+    }
+
     async fn stop(self) -> Stopped {
         self.stop.send(()).unwrap();
         self.task.await.unwrap()
