@@ -21,7 +21,6 @@ mod list_query;
 pub mod live;
 mod media_type;
 pub mod merchant;
-mod merchant_rates;
 pub mod operation;
 pub mod operator;
 mod page;
@@ -35,6 +34,7 @@ pub mod request_id;
 pub mod routes;
 pub mod sandbox;
 pub mod server;
+mod token_buckets;
 pub mod trace_context;
 pub mod unsent;
 

@@ -8,7 +8,7 @@
 //! or the platform's, `r` is the number of requests that this instance accepts at once, burst included, `t` the
 //! seconds until its bucket is full again.
 //!
-//! How a bucket works is said in `merchant_rates`. Deliberately absent: buckets shared between instances; merchants'
+//! How a bucket works is said in `token_buckets`. Deliberately absent: buckets shared between instances; merchants'
 //! buckets are divided by the number of instances ([`crate::background::instances`]).
 
 mod status;
@@ -25,7 +25,7 @@ use authority_domain::{ErrorCode, Refusal, Result, Tenant};
 use http::Method;
 
 pub use self::status::RateLimitStatus;
-use super::merchant_rates::TokenBuckets;
+use super::token_buckets::TokenBuckets;
 use crate::clock::Clock;
 use crate::config::{Quota, RateLimits};
 

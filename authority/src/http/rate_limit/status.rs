@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Policy, whole_seconds};
 use crate::config::Quota;
-use crate::http::merchant_rates::Taken;
+use crate::http::token_buckets::Taken;
 
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 

@@ -2,7 +2,7 @@
 //!
 //! Every other statement on a table of merchants names the shards of the rows that it is about: that of a tenant
 //! ([`crate::driver::Query::bind_tenant`]), or those whose turns its transaction holds
-//! ([`crate::driver::Query::push_shards`]). `tests/conformance/shards.rs` holds the statements to it.
+//! ([`crate::driver::Query::push_shards`]). `tests/conformance/shards` holds the statements to it.
 
 /// Why a statement looks through all shards, in the word that it is marked with.
 #[derive(Clone, Copy, Debug)]

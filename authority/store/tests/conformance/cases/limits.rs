@@ -8,7 +8,7 @@ use authority_domain::merchant::limits::{ENDPOINTS_MAX, Limits, MaxInFlight};
 use super::endpoints::endpoint_of;
 use super::{Database, Shop, ask, at, done, noon, read};
 
-/// What may be in flight to each endpoint, as SQL says it (migration 0017).
+/// What may be in flight to each endpoint, as SQL says it.
 const IN_FLIGHT: &str = "SELECT COALESCE(CASE WHEN e.max_in_flight < m.max_in_flight THEN e.max_in_flight \
     ELSE m.max_in_flight END, e.max_in_flight, 128) FROM webhook_endpoints e \
     LEFT JOIN merchants m ON m.id = e.merchant_id WHERE e.id =";
