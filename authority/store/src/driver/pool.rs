@@ -49,8 +49,8 @@ impl Pool {
     }
 }
 
-/// Waits for a connection. A pool that has begun to open a new one tries until its time is up, also while the server has
-/// none left and others return to the pool; so those are taken instead.
+/// Waits for a connection. A pool that has begun to open a new one tries until its time is up, also while the server
+/// has none left and others return to the pool; so those are taken instead.
 async fn acquire(pool: &PgPool) -> Result<PoolConnection<Postgres>, Error> {
     let mut acquiring = pin!(pool.acquire());
     loop {
