@@ -9,6 +9,7 @@
 mod beside_parser;
 mod catalog;
 mod delivery;
+mod differential;
 mod event_list;
 mod golden;
 mod headers;
