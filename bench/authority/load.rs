@@ -41,6 +41,7 @@ pub(crate) async fn drive(
     let took: Vec<f64> = join_all(clients).await.into_iter().flatten().collect();
     let elapsed = started.elapsed();
     let spent = processes.taken() - before;
+    assert!(!took.is_empty(), "nothing was done in that time");
     let units = took.len() as f64;
     let Percentiles { p50, p99, .. } = Percentiles::of(took);
     Measured {

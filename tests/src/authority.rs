@@ -282,16 +282,6 @@ impl Authority {
         self.run_with(&[], arguments).await
     }
 
-    /// Makes another operator key with these scopes, as an operator does; its record, with the key.
-    pub async fn new_operator_key(&self, name: &str, scopes: &[&str]) -> Value {
-        self.tells(&["operator-key", "create", "--name", name, "--scopes", &scopes.join(",")]).await
-    }
-
-    /// Ends an operator key.
-    pub async fn revoke_operator_key(&self, id: &str) {
-        self.prints(&["operator-key", "revoke", "--id", id, "--reason", "left"]).await;
-    }
-
     /// The same with some variables set otherwise.
     pub async fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
         let output = self.command(arguments).envs(variables.iter().copied()).output();
@@ -317,6 +307,16 @@ impl Authority {
     /// The same with `--json`; what it prints is one record.
     pub async fn tells(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.prints(&[arguments, &["--json"]].concat()).await).unwrap()
+    }
+
+    /// Makes another operator key with these scopes, as an operator does; its record, with the key.
+    pub async fn new_operator_key(&self, name: &str, scopes: &[&str]) -> Value {
+        self.tells(&["operator-key", "create", "--name", name, "--scopes", &scopes.join(",")]).await
+    }
+
+    /// Ends an operator key.
+    pub async fn revoke_operator_key(&self, id: &str) {
+        self.prints(&["operator-key", "revoke", "--id", id, "--reason", "left"]).await;
     }
 
     /// Runs another command on the same files at a terminal: what a person sees, and the exit code.

@@ -249,7 +249,7 @@ impl Reply {
         self.header("idempotent-replayed") == Some("true")
     }
 
-    /// The same refusal with these members; its `errors` are given as pairs of pointer and code.
+    /// The body of a refusal that also has these members; its `errors` are given as pairs of pointer and code.
     ///
     /// # Panics
     /// When it has not.

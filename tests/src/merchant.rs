@@ -81,14 +81,7 @@ impl Merchant {
         (authority, merchant)
     }
 
-    /// The same where the service runs inside the test, with a clock that stands.
-    pub async fn inside(database: Database, variables: &[(&str, &str)], slug: &str) -> (InProcess, Self) {
-        let service = InProcess::start(database, variables).await;
-        let merchant = Self::create(&service, slug).await;
-        (service, merchant)
-    }
-
-    /// The same on SQLite.
+    /// As [`Merchant::on`] SQLite.
     pub async fn alone(slug: &str) -> (Authority, Self) {
         Self::on(Database::Sqlite, slug).await
     }
@@ -98,6 +91,13 @@ impl Merchant {
         let authority = Authority::start(variables).await;
         let merchant = Self::create(&authority, slug).await;
         (authority, merchant)
+    }
+
+    /// Starts a service inside the test, with a clock that stands, and makes one.
+    pub async fn inside(database: Database, variables: &[(&str, &str)], slug: &str) -> (InProcess, Self) {
+        let service = InProcess::start(database, variables).await;
+        let merchant = Self::create(&service, slug).await;
+        (service, merchant)
     }
 
     /// Makes one, with a key.

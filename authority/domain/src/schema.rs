@@ -103,7 +103,7 @@ fn is_integer(member: &Map<String, Value>) -> bool {
     }
 }
 
-/// The parts of an order's sums, and what is called an amount.
+/// The parts of an order's sums, and what is called an amount. In every record these names are money.
 fn is_amount(name: &str) -> bool {
     const SUMS: &str =
         "subtotal discount shipping tax total authorized captured refunded refund_pending refundable due";

@@ -87,17 +87,33 @@ impl Subject {
 /// What the event tells of.
 #[must_use]
 pub fn subject(event_type: EventType) -> Subject {
-    match event_type.category() {
-        _ if matches!(event_type, EventType::OrderShared | EventType::OrderShareRevoked) => {
-            Subject::SharedOrder
-        }
-        "checkout" => Subject::Checkout,
-        "payment" => Subject::Payment,
-        "order" => Subject::Order,
-        "refund" => Subject::Refund,
-        "shipment" => Subject::Shipment,
-        "subscription" => Subject::Subscription,
-        _ => Subject::WebhookTest,
+    use EventType as E;
+    match event_type {
+        E::WebhookTest => Subject::WebhookTest,
+        E::CheckoutCreated
+        | E::CheckoutCompleted
+        | E::CheckoutExpired
+        | E::CheckoutCancelled
+        | E::CheckoutPaymentFailed => Subject::Checkout,
+        E::PaymentCreated
+        | E::PaymentPending
+        | E::PaymentAuthorized
+        | E::PaymentSucceeded
+        | E::PaymentFailed
+        | E::PaymentCancelled
+        | E::PaymentRefunded
+        | E::PaymentPartiallyRefunded => Subject::Payment,
+        E::OrderCreated
+        | E::OrderConfirmed
+        | E::OrderUpdated
+        | E::OrderCancelled
+        | E::OrderFulfilled
+        | E::OrderShipped
+        | E::OrderDelivered => Subject::Order,
+        E::OrderShared | E::OrderShareRevoked => Subject::SharedOrder,
+        E::RefundRequested | E::RefundProcessing | E::RefundCompleted | E::RefundFailed => Subject::Refund,
+        E::ShipmentCreated | E::ShipmentUpdated | E::ShipmentDelivered => Subject::Shipment,
+        E::SubscriptionCreated | E::SubscriptionUpdated | E::SubscriptionCancelled => Subject::Subscription,
     }
 }
 

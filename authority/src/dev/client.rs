@@ -245,7 +245,7 @@ impl Api {
     }
 }
 
-/// A value for the query of a path.
+/// A value for the query of a path, or a part of the path.
 pub(crate) fn encoded(text: &str) -> PercentEncode<'_> {
     utf8_percent_encode(text, NON_ALPHANUMERIC)
 }

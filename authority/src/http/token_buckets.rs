@@ -5,8 +5,8 @@
 //! request moves that time forward by the refill time of one token, and is refused when it would then be further
 //! away than the refill time of a whole bucket. The remaining tokens are thus a fraction of the bucket, and that
 //! fraction stays the same when the operator sets another rate or the number of instances changes: nobody gets a
-//! new burst. Buckets are divided by the number of instances, so that all instances together obey the limit; each
-//! instance has at least one token.
+//! new burst. Buckets of merchants are divided by the number of instances, so that all instances together obey the
+//! limit; each instance has at least one token.
 //!
 //! Why not `governor`: one of its limiters has one quota for all its keys, and a key that moves to another limiter
 //! begins with a full bucket. Here every merchant may have its own rates, which can change at any time. Deliberately
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use crate::config::Quota;
 
-/// The buckets of one policy.
+/// The buckets of one policy, by what has one: a tenant, or an address.
 pub(super) struct TokenBuckets<K> {
     /// When each bucket is full again. A bucket without an entry is full.
     full_at: Mutex<HashMap<K, Duration>>,

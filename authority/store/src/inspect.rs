@@ -28,7 +28,8 @@ impl Inspection {
     /// Connects.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when there is no such database or it does not answer.
+    /// [`StoreError::Unavailable`] when there is no such database or it does not answer,
+    /// [`StoreError::NoConnectionLeft`] when its server has none left.
     pub async fn open(url: &StoreUrl) -> Result<Self> {
         let (tx, found): (Tx, _) = match url {
             StoreUrl::Sqlite(path) => {

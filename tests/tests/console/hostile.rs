@@ -78,13 +78,12 @@ pub(crate) async fn hostile_merchant(authority: &Authority) -> (Merchant, Endpoi
 
 async fn texts_of_others_are_texts(database: Database) {
     let authority = Authority::on(database, &[retries("0,0")]).await;
-    let hostile = HOSTILE;
     let (merchant, endpoint, _receiver, checkout) = hostile_merchant(&authority).await;
     let mut body = payment_body(&checkout, "automatic", "start");
-    body["processor"] = json!({ "name": "acme-pay", "reference": hostile });
+    body["processor"] = json!({ "name": "acme-pay", "reference": HOSTILE });
     let payment = merchant.operator.post(&merchant.platform_path("payments"), &body).await.expect(201);
     let number = text(&merchant.report(&payment, "succeeded").await["payment"], "order_number");
-    merchant.note(&number, hostile).await;
+    merchant.note(&number, HOSTILE).await;
     let parcel = json!({ "carrier": "dhl", "tracking_number": "x\"><b>" });
     merchant.api.post(&format!("/orders/{number}/shipments"), &parcel).await.expect(201);
     authority.nothing_pending().await;
@@ -94,8 +93,8 @@ async fn texts_of_others_are_texts(database: Database) {
     let delivery = &deliveries["data"][0];
     for path in [
         "/console".to_owned(),
-        format!("/console/search?q={}", encoded(hostile)),
-        format!("/console/search?q={}x", encoded(hostile)),
+        format!("/console/search?q={}", encoded(HOSTILE)),
+        format!("/console/search?q={}x", encoded(HOSTILE)),
         format!("/console/orders/{}/test/{number}", merchant.id),
         format!("/console/merchants/{}?mode=test", merchant.id),
         "/console/merchants".to_owned(),
@@ -104,11 +103,11 @@ async fn texts_of_others_are_texts(database: Database) {
         format!("/console/deliveries/{}", text(delivery, "id")),
         format!("/console/records/{}", text(&payment, "id")),
         format!("/console/records/{}", text(&checkout, "id")),
-        format!("/console/audit-log?author={0}&resource={0}", encoded(hostile)),
-        format!("/console/alerts?status={}", encoded(hostile)),
-        format!("/console/deliveries?status={0}&endpoint={0}", encoded(hostile)),
-        format!("/console/sign-in?to={}", encoded(hostile)),
-        format!("/console?done={}", encoded(hostile)),
+        format!("/console/audit-log?author={0}&resource={0}", encoded(HOSTILE)),
+        format!("/console/alerts?status={}", encoded(HOSTILE)),
+        format!("/console/deliveries?status={0}&endpoint={0}", encoded(HOSTILE)),
+        format!("/console/sign-in?to={}", encoded(HOSTILE)),
+        format!("/console?done={}", encoded(HOSTILE)),
     ] {
         acts_on_nothing(&browser, "/console", &path).await;
     }

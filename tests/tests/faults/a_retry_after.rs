@@ -1,4 +1,5 @@
-//! Fault A: `429 Retry-After: 120`. The peer tried again after 9 s, and again after a 410 (here A12).
+//! Fault A: `429 Retry-After: 120`. The peer tried again after 9 s, and again after a 410 (what must
+//! hold after one is in acceptance check A12).
 
 use tests::{Answer, Database, Merchant, Receiver, ms, on_both_databases, retries, text};
 

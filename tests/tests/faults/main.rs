@@ -2,7 +2,7 @@
 //!
 //! | | what was done | what the peer did | what must hold here |
 //! |---|---|---|---|
-//! | A | the receiver answers `429 Retry-After: 120`, or 410 | the next attempt came after 9 s; 410 was retried | the next attempt in exactly 120 s, for the whole endpoint; 410 disables |
+//! | A | the receiver answers `429 Retry-After: 120`, or 410 | the next attempt came after 9 s; 410 was retried | the next attempt in exactly 120 s, for the whole endpoint; 410 disables (acceptance check A12) |
 //! | B | the receiver answers 200 and drips its body for ever | sent three times, no attempt row, slots held | one attempt, a success, the slot given back, never sent again |
 //! | C | 1,500 deliveries wait for a receiver that takes 20 s | another tenant's message took 37.8 s | others are delivered while the slow one holds no more than its cap |
 //! | D | kill -9 during a fan-out to four endpoints, three of which had answered | all four were sent again | what was written is never sent again, none is lost |

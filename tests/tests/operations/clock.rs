@@ -1,5 +1,5 @@
 //! A clock that steps back, in a whole service (contract 8.1, T7, I8): sequences and `created_at` go on, and the doctor
-//! tells of clocks that disagree.
+//! tells of clocks that disagree, beside the service that made them.
 
 use std::sync::Arc;
 

@@ -7,12 +7,17 @@
 //!
 //! Nothing that is shipped uses it.
 
-/// A pattern of this crate under a name, compiled when it is first asked; every one is used by a test.
+/// A pattern of this crate under a name, compiled when it is first asked.
 macro_rules! pattern {
     ($name:ident = $pattern:literal) => {
         static $name: std::sync::LazyLock<regex::bytes::Regex> =
-            std::sync::LazyLock::new(|| regex::bytes::Regex::new($pattern).expect("a pattern of this crate"));
+            std::sync::LazyLock::new(|| crate::compiled($pattern));
     };
+}
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and every one is used by a test")]
+fn compiled(pattern: &str) -> regex::bytes::Regex {
+    regex::bytes::Regex::new(pattern).expect("a pattern of this crate")
 }
 
 pub mod delivery;

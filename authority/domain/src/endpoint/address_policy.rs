@@ -40,10 +40,11 @@ const GLOBAL_UNICAST_V6: IpNet = v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
 /// Blocks inside [`GLOBAL_UNICAST_V6`] that are refused.
 const REFUSED_V6: [IpNet; 4] = [
-    v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // IETF protocol assignments: Teredo (embeds IPv4), ORCHID, benchmarking, RFC 2928
+    // IETF protocol assignments: Teredo (embeds IPv4), ORCHID, benchmarking, RFC 2928
+    v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23),
     v6([0x2001, 0x0db8, 0, 0, 0, 0, 0, 0], 32), // documentation, RFC 3849
-    v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4 (embeds IPv4), RFC 3056
-    v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation, RFC 9637
+    v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16),      // 6to4 (embeds IPv4), RFC 3056
+    v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),      // documentation, RFC 9637
 ];
 
 pub(super) const fn v4([a, b, c, d]: [u8; 4], prefix_len: u8) -> IpNet {

@@ -206,11 +206,20 @@ mod tests {
 
     /// The limits in their order.
     fn in_force(limits: Limits, platform: Option<&DefaultRates>) -> (Vec<Option<i64>>, [i64; 3]) {
-        let limits = limits.effective(platform);
-        let read = [limits.read_live_per_second, limits.read_test_per_second];
-        let write = [limits.write_live_per_second, limits.write_test_per_second];
-        let rates = [read, write].concat().into_iter().chain([limits.delivery_per_minute]).collect();
-        (rates, [limits.endpoints, limits.max_in_flight, limits.dispatch_share_percent])
+        let EffectiveLimits {
+            read_live_per_second,
+            read_test_per_second,
+            write_live_per_second,
+            write_test_per_second,
+            delivery_per_minute,
+            endpoints,
+            max_in_flight,
+            dispatch_share_percent,
+        } = limits.effective(platform);
+        let read = [read_live_per_second, read_test_per_second];
+        let write = [write_live_per_second, write_test_per_second];
+        let rates = [read, write].concat().into_iter().chain([delivery_per_minute]).collect();
+        (rates, [endpoints, max_in_flight, dispatch_share_percent])
     }
 
     #[test]

@@ -143,7 +143,7 @@ impl Merchant {
         };
         if changed != *self {
             changed.resource_version += 1;
-            changed.updated_at = now;
+            changed.updated_at = now.max(self.updated_at);
         }
         Ok(changed)
     }

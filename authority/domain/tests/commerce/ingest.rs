@@ -160,7 +160,8 @@ fn bodies() {
         (Set("/payments", json!(vec![payment(1, "failed"); 21])), "too_long"),
         (
             Set("/payments/0", json!({})),
-            "/payments/0/amount required, /payments/0/method required, /payments/0/processor required, /payments/0/processor_event_id required",
+            "/payments/0/amount required, /payments/0/method required, /payments/0/processor required, \
+             /payments/0/processor_event_id required",
         ),
         (Set("/payments/0", payment(0, "succeeded")), "/payments/0/amount out_of_range"),
         (Set("/payments/0", payment(1, "refunded")), "/payments/0/status invalid_value"),

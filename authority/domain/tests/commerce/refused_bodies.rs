@@ -19,8 +19,9 @@ impl Edit {
         match self {
             Self::Set(pointer, value) => (*pointer, vec![edited(good, pointer, Some(value))]),
             Self::Each(pointer, values) => {
-                let values = values.as_array().unwrap().iter();
-                (*pointer, values.map(|value| edited(good, pointer, Some(value))).collect())
+                let values = values.as_array().unwrap();
+                assert!(!values.is_empty(), "{pointer}");
+                (*pointer, values.iter().map(|value| edited(good, pointer, Some(value))).collect())
             }
             Self::Drop(pointer) => (*pointer, vec![edited(good, pointer, None)]),
         }

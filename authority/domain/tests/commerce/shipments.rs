@@ -37,7 +37,7 @@ fn quantities(order: &Order) -> Vec<(i64, i64, i64)> {
 }
 
 #[test]
-fn everything_in_one_new_shipment() {
+fn everything_in_one_parcel() {
     let mut order = paid_order();
     // The digital line is ready, so that the parcel is all that is missing.
     order.line_items[GUIDE].fulfilled_quantity = 1;

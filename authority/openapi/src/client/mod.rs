@@ -51,7 +51,7 @@ fn definition<'a>(document: &'a Value, name: &str) -> Result<&'a Value> {
 /// How the service's answers are written.
 const ANSWERS: Notation = Notation { reference: REFERENCE, of_callers: false };
 
-/// How callers' bodies are written: other than the records of events, they have objects and sets of names within them.
+/// How callers' bodies are written: a time may be a `Date`.
 const BODIES: Notation = Notation { of_callers: true, ..ANSWERS };
 
 #[cfg(test)]

@@ -111,6 +111,9 @@ impl Notation {
             }
             None => {
                 let schema = definition.as_object().with_context(|| format!("{name} is no object"))?;
+                if !schema.contains_key("properties") {
+                    bail!("{name} is an object without properties");
+                }
                 let members = self.members(schema, 2).with_context(|| name.to_owned())?;
                 format!("export interface {name} {{\n{members}}}\n")
             }
@@ -196,7 +199,8 @@ mod tests {
             (json!({ "type": "object", "additionalProperties": true }), "{ [name: string]: unknown }"),
             (
                 json!({ "type": "object", "required": ["b"],
-                        "properties": { "a": { "type": "boolean" }, "b": { "type": "integer", "description": "B." } } }),
+                        "properties": { "a": { "type": "boolean" },
+                                        "b": { "type": "integer", "description": "B." } } }),
                 "{\n  /** B. */\n  b: number;\n  a?: boolean;\n}",
             ),
         ] {

@@ -46,7 +46,9 @@ const DELETE: Operation = Operation::delete("/webhook-endpoints/{endpoint}", "en
     .if_match("endpoint")
     .answers(&[ok("DeletedWebhookEndpoint", "The endpoint was deleted.")]);
 
-const ROTATE_SECRET: Operation = Operation::post("/webhook-endpoints/{endpoint}/rotate-secret", "endpoints.rotate_secret")
+const ROTATE_PATH: &str = "/webhook-endpoints/{endpoint}/rotate-secret";
+
+const ROTATE_SECRET: Operation = Operation::post(ROTATE_PATH, "endpoints.rotate_secret")
     .summary("Rotate the signing secret of a webhook endpoint.")
     .details(
         "Deliveries are signed with the new secret first and, during the overlap, also with the previous one. The new \

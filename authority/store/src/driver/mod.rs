@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Drops a connection that does not answer, without a word to the server: its pool opens another one.
+    /// Drops a connection that does not answer, without a word to the server; the pool it came from opens another one.
     pub(crate) fn give_up(self) {
         match self {
             Self::Postgres(Held::Pooled(conn), _) => drop(conn.detach()),

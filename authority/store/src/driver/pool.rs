@@ -9,11 +9,13 @@ use tokio::time::timeout;
 
 use super::{Connection, Dialect, Error, Held};
 
-/// How long a read waits for a new connection before it looks whether another read has given one back.
-const NEW_CONNECTION: Duration = Duration::from_millis(50);
+/// A read asks its pool anew so often, and looks so often in between whether another read has given a connection back.
+const TRIES: usize = 3;
+const LOOKS: usize = 10;
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// How long a connection that was given back may take to show that it is alive.
-const ALIVE: Duration = Duration::from_secs(1);
+const ALIVE: Duration = Duration::from_millis(250);
 
 /// A pool of either database.
 #[derive(Clone)]
@@ -50,17 +52,21 @@ impl Pool {
 }
 
 /// Waits for a connection. A pool that has begun to open a new one tries until its time is up, also while the server
-/// has none left and others return to the pool; so those are taken instead.
+/// has none left and others return to the pool. So reads look for those, and ask anew after a second: where there are
+/// always others who wait, what returns is theirs.
 async fn acquire(pool: &PgPool) -> Result<PoolConnection<Postgres>, Error> {
-    let mut acquiring = pin!(pool.acquire());
-    loop {
-        if let Ok(acquired) = timeout(NEW_CONNECTION, &mut acquiring).await {
-            return acquired;
+    for _ in 0..TRIES {
+        let mut acquiring = pin!(pool.acquire());
+        for _ in 0..LOOKS {
+            if let Ok(acquired) = timeout(LOOK_EVERY, &mut acquiring).await {
+                return acquired;
+            }
+            let Some(mut returned) = pool.try_acquire() else { continue };
+            if matches!(timeout(ALIVE, returned.ping()).await, Ok(Ok(()))) {
+                return Ok(returned);
+            }
+            drop(returned.detach());
         }
-        let Some(mut returned) = pool.try_acquire() else { continue };
-        if matches!(timeout(ALIVE, returned.ping()).await, Ok(Ok(()))) {
-            return Ok(returned);
-        }
-        returned.close_on_drop();
     }
+    pool.acquire().await
 }

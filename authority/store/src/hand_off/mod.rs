@@ -123,7 +123,7 @@ impl DispatchHandle {
         Some(HandedOff { delivery, token, until, slot, dispatch: Arc::clone(self) })
     }
 
-    /// A lease with no limits set; the caller fills them in.
+    /// A lease without limits, for callers that set them or want none.
     fn lease(&self, now: Timestamp) -> Lease {
         let lease = Lease::unlimited((self.new_token)(), now, now.plus_ms(self.lease_ms));
         Lease { max_in_flight: self.max_in_flight, ..lease }

@@ -83,7 +83,8 @@ impl PostgresWriting {
             self.was_away.store(true, Ordering::Relaxed);
         }
         let opened = connect(&self.options).await;
-        if opened.is_err() {
+        // A server that has no connection left is there, and the readers' connections to it are good.
+        if matches!(&opened, Err(error) if !matches!(error, StoreError::NoConnectionLeft(_))) {
             self.was_away.store(true, Ordering::Relaxed);
         }
         self.tx = Some(opened?.into());

@@ -62,8 +62,9 @@ const STATEMENTS_KEPT: usize = 256;
 const RECORD_READERS: u32 = 8;
 const LIST_READERS: u32 = 4;
 
-/// How long a request waits for a reader before it gets 503.
-const READER_WAIT: Duration = Duration::from_secs(5);
+/// How long a request waits for a reader before it gets 503, after its first tries ([`crate::driver::Pool`]): 5 s in
+/// all.
+const READER_WAIT: Duration = Duration::from_secs(2);
 
 /// A reader that was idle this long is checked before use; one in use shows by its answers that it is alive.
 const READER_TRUSTED: Duration = Duration::from_secs(1);

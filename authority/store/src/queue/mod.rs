@@ -67,9 +67,11 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     /// Something that a worker may be waiting for has changed.
     changed: Notify,
+    /// [`Queue::close`] was called.
     closed: Notify,
     room: Arc<Semaphore>,
     unanswered: Arc<AtomicUsize>,
+    /// How many take batches.
     workers: usize,
 }
 
@@ -86,9 +88,10 @@ impl Queue {
         }
     }
 
-    /// Puts a batch back for the other workers; its own takes none for a while. Returns whether it may: one always goes
-    /// on, so that every job is answered.
-    pub(crate) fn rest(&self, batch: &mut Batch) -> bool {
+    /// Puts a batch back for the other workers; whoever had it takes no other one before [`Queue::rest`] is over.
+    /// Returns whether it was put back: one worker always goes on, so that every job is answered, and nobody rests once
+    /// the queue is closed, when the others may have ended.
+    pub(crate) fn hand_back(&self, batch: &mut Batch) -> bool {
         let mut state = self.state();
         if state.closing || state.resting + 1 == self.workers {
             return false;
@@ -103,8 +106,9 @@ impl Queue {
         true
     }
 
-    /// Rests. Returns whether the worker goes on: once the queue is closed, the others run what is left.
-    pub(crate) async fn rested(&self, time: Duration) -> bool {
+    /// Waits after [`Queue::hand_back`]. Returns whether the worker goes on: once the queue is closed, the others run
+    /// what is left.
+    pub(crate) async fn rest(&self, time: Duration) -> bool {
         let mut closed = pin!(self.closed.notified());
         closed.as_mut().enable();
         if self.is_closed() || timeout(time, closed).await.is_ok() {
@@ -158,7 +162,7 @@ impl Queue {
             changed.as_mut().enable();
             {
                 let mut state = self.state();
-                // At least one worker never waits for a turn, unless there is only one.
+                // Of those that begin now, at least one does not wait for a turn, unless there is only one.
                 let most_waiting = ((self.workers - state.resting) / 2).max(1);
                 let batch = state.take(most_waiting);
                 if !batch.jobs.is_empty() {

@@ -160,3 +160,33 @@ fn who_has_waited_takes_along_what_nobody_has_taken() {
     queue.release(shards(&[2, 3]));
     assert_eq!(next(&queue), Some((vec![need(&[3])], shards(&[3]), false)));
 }
+
+/// A worker for which the server has no connection left: the others get its jobs, in their order, and one of them never
+/// rests.
+#[tokio::test]
+async fn what_is_handed_back_is_the_other_workers() {
+    let queue = Queue::new(2);
+    submit(&queue, &[need(&[1]), need(&[2])]);
+    let first = queue.next().await.unwrap();
+    // Another instance holds both.
+    queue.put_back(first.jobs.into(), first.turns);
+    queue.release(first.turns);
+    let mut waiting = queue.next().await.unwrap();
+    assert_eq!((waiting.turns, waiting.wait), (shards(&[1]), true));
+    queue.waited();
+    assert!(queue.hand_back(&mut waiting));
+    queue.release(waiting.turns);
+    let mut again = queue.next().await.unwrap();
+    assert_eq!((turns_of(&again.jobs), again.turns, again.wait), (vec![need(&[1])], shards(&[1]), true));
+    queue.waited();
+    assert!(!queue.hand_back(&mut again), "the last one goes on");
+    assert!(queue.rest(Duration::ZERO).await);
+    assert!(queue.hand_back(&mut again), "the first one is back");
+    let mut resting = Box::pin(queue.rest(Duration::MAX));
+    assert_eq!((&mut resting).now_or_never(), None);
+    queue.close();
+    assert_eq!(resting.now_or_never(), Some(false));
+    queue.release(again.turns);
+    let mut last = queue.next().await.unwrap();
+    assert!(!queue.hand_back(&mut last), "nobody rests at the end");
+}

@@ -249,6 +249,7 @@ impl Slots {
     }
 }
 
+/// A count as SQL has it.
 pub(crate) fn whole(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

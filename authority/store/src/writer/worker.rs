@@ -68,7 +68,7 @@ impl Worker {
         while let Some(batch) = self.queue.next().await {
             let held = self.transaction(batch).await;
             self.queue.release(held);
-            if std::mem::take(&mut self.rests) && !self.queue.rested(REST).await {
+            if std::mem::take(&mut self.rests) && !self.queue.rest(REST).await {
                 break;
             }
         }
@@ -88,12 +88,12 @@ impl Worker {
                 self.queue.put_back(back, batch.turns);
                 return batch.turns;
             }
-            Err(StoreError::NoConnectionLeft(reason)) if self.queue.rest(&mut batch) => {
-                tracing::warn!(reason, "fewer transactions than usual are written at a time");
-                self.rests = true;
-                return batch.turns;
-            }
             Err(error) => {
+                if matches!(error, StoreError::NoConnectionLeft(_)) && self.queue.hand_back(&mut batch) {
+                    tracing::warn!(error = %error, "fewer transactions than usual are written at a time");
+                    self.rests = true;
+                    return batch.turns;
+                }
                 tracing::error!(error = %error, "no transaction could be opened");
                 // Those that came meanwhile would each wait for the same lock in turn.
                 let shards = if self.several { batch.turns } else { ShardSet::ALL };

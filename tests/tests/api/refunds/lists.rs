@@ -49,7 +49,9 @@ async fn lists_go_by_filter_and_page(database: Database) {
     for (list, expected) in [("/refunds", vec![&c, &b, &a]), ("/payments", vec![&p2, &p1])] {
         let seen = texts(&merchant.api.list(&format!("{list}?limit=1")).await, "id");
         assert_eq!(seen.iter().collect::<Vec<_>>(), expected);
-        let cursor = text(&merchant.api.get(&format!("{list}?limit=1")).await.expect(200), "next_cursor");
+        let page = merchant.api.get(&format!("{list}?limit=1")).await.expect(200);
+        assert_eq!(page["data"].as_array().unwrap().len(), 1, "{page}");
+        let cursor = text(&page, "next_cursor");
         let other = if list == "/refunds" { "/payments" } else { "/refunds" };
         merchant.api.get(&format!("{other}?cursor={cursor}")).await.refused(400, "invalid_cursor");
         merchant

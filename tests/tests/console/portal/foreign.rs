@@ -137,7 +137,6 @@ async fn a_form_of_anybody_else_does_nothing(database: Database) {
 
 async fn texts_of_others_are_texts(database: Database) {
     let authority = Authority::on(database, &[retries("0")]).await;
-    let hostile = HOSTILE;
     let (merchant, endpoint, _receiver, _) = hostile_merchant(&authority).await;
     authority.nothing_pending().await;
     let delivery = merchant.deliveries(&endpoint).await.remove(0);
@@ -147,11 +146,11 @@ async fn texts_of_others_are_texts(database: Database) {
         "/portal".to_owned(),
         "/portal/endpoints".to_owned(),
         "/portal/events".to_owned(),
-        format!("/portal/events?type={}", encoded(hostile)),
-        format!("/portal/deliveries?status={0}&endpoint={0}", encoded(hostile)),
-        format!("/portal/endpoints/{}", encoded(hostile)),
-        format!("/portal/enter/{}", encoded(hostile)),
-        format!("/portal?done={0}&follow={0}", encoded(hostile)),
+        format!("/portal/events?type={}", encoded(HOSTILE)),
+        format!("/portal/deliveries?status={0}&endpoint={0}", encoded(HOSTILE)),
+        format!("/portal/endpoints/{}", encoded(HOSTILE)),
+        format!("/portal/enter/{}", encoded(HOSTILE)),
+        format!("/portal?done={0}&follow={0}", encoded(HOSTILE)),
     ]);
     for path in pages {
         acts_on_nothing(&browser, "/portal", &path).await;

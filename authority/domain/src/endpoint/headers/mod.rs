@@ -38,22 +38,22 @@ const VALUE_FORM: &str = "^[!-~]([\\t -~]*[!-~])?$";
 /// What is said of the names that are refused, and these names in lower case. A `*` at the end stands for any rest,
 /// also for none.
 const REFUSED: [(&str, &str); 5] = [
-    // It sends them, or receivers take everything of this kind for the service's.
+    // The service sends them, or receivers take everything of this kind for the service's.
     (
         "The service sends this header itself.",
         "service-* webhook-* user-agent accept-encoding traceparent tracestate",
     ),
     // The body differs from event to event.
     ("This header describes the body, which the service writes.", "content-*"),
-    // Or to the framing of the request.
+    // It belongs to the connection, or to the framing of the request.
     (
         "This header belongs to the connection.",
         "host connection keep-alive proxy-* te trailer transfer-encoding upgrade upgrade-insecure-requests \
          http2-settings alt-used early-data expect priority",
     ),
-    // They write it.
+    // Proxies write it.
     ("This header belongs to the proxies on the way.", "forwarded x-forwarded-* x-real-ip max-forwards via"),
-    // On a state of the receiver, so that a 2xx or 412 would not say what became of the event.
+    // A condition on the state of the receiver: a 2xx or 412 would not say what became of the event.
     ("This header would make the request conditional.", "if-* range"),
 ];
 

@@ -151,6 +151,6 @@ impl Tx {
         );
         query.push_shards("deliveries.", self.conn.shards());
         query.push_in("id", ids);
-        query.put(&mut self.conn).await
+        query.run(&mut self.conn).await
     }
 }

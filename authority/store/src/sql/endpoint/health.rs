@@ -143,7 +143,7 @@ impl Tx {
     pub async fn endpoint_probe_now(&mut self, id: &EndpointId) -> Result<()> {
         let mut query = Query::new("UPDATE webhook_endpoints SET held_until = NULL WHERE ");
         query.push_shards("", self.conn.shards()).push(" AND hold_step > 0 AND id = ").push_bind(id.as_str());
-        query.put(&mut self.conn).await
+        query.run(&mut self.conn).await
     }
 
     /// Cancels up to `limit` pending deliveries of an endpoint; returns how many. A delivery in flight keeps its
@@ -209,7 +209,8 @@ impl Tx {
         self.recall(id);
         let mut query = query(concat!(
             "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = $3, disabled_at = $2, \
-                 updated_at = $2, resource_version = resource_version + 1, subscribed_after = ",
+                 updated_at = CASE WHEN updated_at > $2 THEN updated_at ELSE $2 END, \
+                 resource_version = resource_version + 1, subscribed_after = ",
             stream_now!(),
             " WHERE id = $1 AND status = 'enabled' AND ",
         ));

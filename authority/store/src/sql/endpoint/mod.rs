@@ -203,7 +203,9 @@ impl Tx {
                  disabled_reason = COALESCE(disabled_reason, 'merchant'), disabled_at = COALESCE(disabled_at, $6), \
                  previous_secret_expires_at = NULL, header_names = '[]', headers_sealed = NULL, \
                  client_certificate_sha256 = NULL, client_certificate_expires_at = NULL, \
-                 client_certificate_sealed = NULL, updated_at = $6, resource_version = resource_version + 1, \
+                 client_certificate_sealed = NULL, \
+                 updated_at = CASE WHEN updated_at > $6 THEN updated_at ELSE $6 END, \
+                 resource_version = resource_version + 1, \
                  subscribed_after = CASE WHEN status = 'enabled' THEN ",
             stream_now!(),
             " ELSE subscribed_after END \
@@ -217,7 +219,7 @@ impl Tx {
         self.recoveries_end(id, RecoveryStatus::EndpointDeleted, now).await?;
         query("DELETE FROM endpoint_secrets WHERE shard = $1 AND endpoint_id = $2")
             .binds((Shard::of(&tenant.merchant_id), id.as_str()))
-            .put(&mut self.conn)
+            .run(&mut self.conn)
             .await
     }
 }

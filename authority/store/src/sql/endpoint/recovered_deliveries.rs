@@ -59,7 +59,7 @@ impl Tx {
         query.push(" AND ").push_tenant("", &job.tenant);
         let events: Vec<String> = missing.iter().map(|(_, missed)| missed.event_id.to_string()).collect();
         query.push_in("event_id", &events);
-        query.put(&mut self.conn).await
+        query.run(&mut self.conn).await
     }
 
     /// Makes the deliveries of a step, numbered behind the last one of the endpoint.
@@ -101,7 +101,7 @@ impl Tx {
             between = "), (";
         }
         query.push(")");
-        query.put(&mut self.conn).await
+        query.run(&mut self.conn).await
     }
 
     /// The places in the endpoint's list of so many more deliveries. They come from where those of all its new

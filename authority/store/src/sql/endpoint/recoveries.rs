@@ -66,7 +66,7 @@ impl Tx {
         .binds((stretch.below - 1, *counted_to, *walked_to, recovery.matched, recovery.enqueued))
         .binds((recovery.created_at.as_ms(), recovery.updated_at.as_ms()))
         .bind(recovery.finished_at.map(Timestamp::as_ms))
-        .put(&mut self.conn)
+        .run(&mut self.conn)
         .await
     }
 
@@ -100,13 +100,14 @@ impl Tx {
         now: Timestamp,
     ) -> Result<bool> {
         query(
-            "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $5, updated_at = $5 \
+            "UPDATE endpoint_recoveries SET status = 'cancelled', finished_at = $5, \
+                 updated_at = CASE WHEN updated_at > $5 THEN updated_at ELSE $5 END \
              WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND status = 'running'",
         )
         .bind(id.as_str())
         .bind_tenant(tenant)
         .bind(now.as_ms())
-        .changes(&mut self.conn)
+        .touches_any(&mut self.conn)
         .await
     }
 
@@ -118,11 +119,12 @@ impl Tx {
         at: Timestamp,
     ) -> Result<()> {
         let mut query = query(
-            "UPDATE endpoint_recoveries SET status = $2, finished_at = $3, updated_at = $3 \
+            "UPDATE endpoint_recoveries SET status = $2, finished_at = $3, \
+                 updated_at = CASE WHEN updated_at > $3 THEN updated_at ELSE $3 END \
              WHERE endpoint_id = $1 AND status = 'running' AND ",
         );
         query.push_shards("", self.conn.shards());
-        query.binds((endpoint.as_str(), status.as_str(), at.as_ms())).put(&mut self.conn).await
+        query.binds((endpoint.as_str(), status.as_str(), at.as_ms())).run(&mut self.conn).await
     }
 
     /// Up to `limit` running recoveries of all tenants, by (endpoint, id) after that position.
@@ -172,13 +174,14 @@ impl Tx {
         now: Timestamp,
     ) -> Result<bool> {
         query(
-            "UPDATE endpoint_recoveries SET counted_to = $6, matched = matched + $7, updated_at = $8 \
+            "UPDATE endpoint_recoveries SET counted_to = $6, matched = matched + $7, \
+                 updated_at = CASE WHEN updated_at > $8 THEN updated_at ELSE $8 END \
              WHERE id = $1 AND shard = $2 AND merchant_id = $3 AND livemode = $4 AND counted_to = $5 AND status = 'running'",
         )
         .bind(job.recovery.id.as_str())
         .bind_tenant(&job.tenant)
         .binds((job.counted_to, counted_to, found, now.as_ms()))
-        .changes(&mut self.conn)
+        .touches_any(&mut self.conn)
         .await
     }
 
@@ -193,7 +196,8 @@ impl Tx {
         let made = i64::try_from(missing.len()).unwrap_or(i64::MAX);
         let ends = *walked_to >= job.stretch.below - 1;
         let done = query(
-            "UPDATE endpoint_recoveries SET walked_to = $6, enqueued = enqueued + $7, updated_at = $8, \
+            "UPDATE endpoint_recoveries SET walked_to = $6, enqueued = enqueued + $7, \
+                 updated_at = CASE WHEN updated_at > $8 THEN updated_at ELSE $8 END, \
                  matched = CASE WHEN $9 OR matched < enqueued + $7 THEN enqueued + $7 ELSE matched END, \
                  status = CASE WHEN $9 THEN 'completed' ELSE status END, \
                  finished_at = CASE WHEN $9 THEN $8 ELSE finished_at END \

@@ -70,7 +70,7 @@ impl Tx {
             "UPDATE endpoint_secrets SET sealed = $4 WHERE endpoint_id = $1 AND version = $2 AND sealed = $3 AND ",
         );
         query.push_shards("", self.conn.shards());
-        query.binds((endpoint.as_str(), *version, old, new)).changes(&mut self.conn).await
+        query.binds((endpoint.as_str(), *version, old, new)).touches_any(&mut self.conn).await
     }
 
     /// Up to `limit` values of this option after `after`, by endpoint.
@@ -105,7 +105,7 @@ impl Tx {
             .push(" AND id = ")
             .push_bind(endpoint.as_str());
         query.push(" AND ").push(column).push(" = ").push_bind(old);
-        query.changes(&mut self.conn).await
+        query.touches_any(&mut self.conn).await
     }
 
     /// Up to `limit` stored answers with a sealed body after `after`, by position.
@@ -149,7 +149,7 @@ impl Tx {
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND key = $4 AND answer = $5",
         )
         .binds((shard_of_scope(merchant), merchant.as_str(), *livemode, key.as_str(), old, new))
-        .changes(&mut self.conn)
+        .touches_any(&mut self.conn)
         .await
     }
 }

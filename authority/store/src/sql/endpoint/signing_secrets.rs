@@ -62,7 +62,7 @@ impl Tx {
         )
         .bind(endpoint.as_str())
         .bind_tenant(tenant)
-        .put(&mut self.conn)
+        .run(&mut self.conn)
         .await
     }
 

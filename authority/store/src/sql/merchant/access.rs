@@ -39,7 +39,7 @@ impl Tx {
         )
         .binds((key.id.as_str(), key.hash.as_slice(), &key.name, &key.display, scopes.join(" ")))
         .binds((key.revoked_at.map(Timestamp::as_ms), key.created_at.as_ms()))
-        .put(&mut self.conn)
+        .run(&mut self.conn)
         .await
     }
 
@@ -64,7 +64,7 @@ impl Tx {
     pub async fn operator_key_revoke(&mut self, id: &KeyId, now: Timestamp) -> Result<bool> {
         query("UPDATE operator_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL")
             .binds((id.as_str(), now.as_ms()))
-            .changes(&mut self.conn)
+            .touches_any(&mut self.conn)
             .await
     }
 }

@@ -65,13 +65,13 @@ impl Tx {
     ) -> Result<bool> {
         query("UPDATE portal_sessions SET hash = $2, opened_at = $3 WHERE hash = $1 AND opened_at IS NULL")
             .binds((link.as_slice(), cookie.as_slice(), now.as_ms()))
-            .changes(&mut self.conn)
+            .touches_any(&mut self.conn)
             .await
     }
 
     /// Ends a session.
     pub async fn portal_session_end(&mut self, id: &PortalSessionId) -> Result<()> {
-        query("DELETE FROM portal_sessions WHERE id = $1").bind(id.as_str()).put(&mut self.conn).await
+        query("DELETE FROM portal_sessions WHERE id = $1").bind(id.as_str()).run(&mut self.conn).await
     }
 
     /// Removes at most `limit` links and sessions whose time ended before `before`; how many.

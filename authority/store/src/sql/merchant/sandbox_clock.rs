@@ -40,7 +40,7 @@ impl Tx {
                   ORDER BY advanced_at DESC LIMIT 1 OFFSET $3)",
         )
         .binds((Shard::of(merchant), merchant.as_str(), ADVANCES_MAX))
-        .put(&mut self.conn)
+        .run(&mut self.conn)
         .await
     }
 

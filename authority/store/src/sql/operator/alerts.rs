@@ -34,7 +34,7 @@ impl Tx {
         .bind_tenant(&owner(tenant))
         .binds((alert.code.as_str(), &alert.subject))
         .binds((alert.severity.as_str(), &alert.message, now.as_ms()))
-        .put(&mut self.conn)
+        .run(&mut self.conn)
         .await
     }
 
@@ -52,7 +52,7 @@ impl Tx {
         )
         .bind_tenant(&owner(tenant))
         .binds((code.as_str(), subject, now.as_ms()))
-        .put(&mut self.conn)
+        .run(&mut self.conn)
         .await
     }
 
@@ -126,7 +126,7 @@ impl Tx {
             .push_shards("", self.conn.shards());
         query.push_in("subject", &subjects);
         query.push_in("code", &codes);
-        query.put(&mut self.conn).await
+        query.run(&mut self.conn).await
     }
 
     /// Closes `deliveries_failed` of an endpoint when every event that was given up there since `since` has been
@@ -149,7 +149,7 @@ impl Tx {
         );
         query.push_shards("alerts.", self.conn.shards());
         let code = AlertCode::DeliveriesFailed.as_str();
-        query.binds((endpoint.as_str(), code, since.as_ms(), now.as_ms())).put(&mut self.conn).await
+        query.binds((endpoint.as_str(), code, since.as_ms(), now.as_ms())).run(&mut self.conn).await
     }
 
     /// Closes the alerts of a code that were not raised since `since`, for all owners; returns how many.

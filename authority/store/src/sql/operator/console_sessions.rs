@@ -25,7 +25,7 @@ impl Tx {
         query("INSERT INTO console_sessions (hash, key_id, created_at, used_at) VALUES ($1, $2, $3, $4)")
             .binds((session.hash.as_slice(), session.key_id.as_str(), session.created_at.as_ms()))
             .bind(session.used_at.as_ms())
-            .put(&mut self.conn)
+            .run(&mut self.conn)
             .await
     }
 
@@ -55,13 +55,13 @@ impl Tx {
     pub async fn console_session_used(&mut self, hash: &[u8; 32], now: Timestamp) -> Result<()> {
         query("UPDATE console_sessions SET used_at = $2 WHERE hash = $1 AND used_at < $2")
             .binds((hash.as_slice(), now.as_ms()))
-            .put(&mut self.conn)
+            .run(&mut self.conn)
             .await
     }
 
     /// Ends a session.
     pub async fn console_session_end(&mut self, hash: &[u8; 32]) -> Result<()> {
-        query("DELETE FROM console_sessions WHERE hash = $1").bind(hash.as_slice()).put(&mut self.conn).await
+        query("DELETE FROM console_sessions WHERE hash = $1").bind(hash.as_slice()).run(&mut self.conn).await
     }
 
     /// Removes at most `limit` sessions that were last used before `before`; how many. One that is used meanwhile is

@@ -90,7 +90,7 @@ impl Tx {
              ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at, filler = excluded.filler",
         )
         .binds((now.as_ms(), filler(now)))
-        .put(&mut self.conn)
+        .run(&mut self.conn)
         .await
     }
 

@@ -38,6 +38,6 @@ impl Tx {
 
     /// Forgets an instance that stops.
     pub async fn instance_leave(&mut self, id: &str) -> Result<()> {
-        query("DELETE FROM instances WHERE id = $1").bind(id).put(&mut self.conn).await
+        query("DELETE FROM instances WHERE id = $1").bind(id).run(&mut self.conn).await
     }
 }

@@ -216,14 +216,14 @@ impl Query<'_> {
         conn.raw.execute(self).await
     }
 
-    /// Writes any number of rows.
-    pub(crate) async fn put(self, conn: &mut BufferedConnection) -> Result<()> {
+    /// Writes any number of rows, which nobody counts.
+    pub(crate) async fn run(self, conn: &mut BufferedConnection) -> Result<()> {
         self.write(conn).await?;
         Ok(())
     }
 
     /// Writes; returns whether it touched a row.
-    pub(crate) async fn changes(self, conn: &mut BufferedConnection) -> Result<bool> {
+    pub(crate) async fn touches_any(self, conn: &mut BufferedConnection) -> Result<bool> {
         Ok(self.write(conn).await? > 0)
     }
 

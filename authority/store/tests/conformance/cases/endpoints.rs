@@ -54,6 +54,19 @@ pub(crate) async fn update(shop: &Shop, next: &Endpoint) -> Result<(), StoreErro
     ask!(shop.store.write, [shop, next], |tx| tx.endpoint_update(&shop.tenant, &next))
 }
 
+pub(crate) async fn a_clock_that_is_set_back_takes_no_endpoint_back(shop: Shop, database: &dyn Database) {
+    let id = shop.endpoint(&["*"]).await;
+    let before = stored(&shop, &id).await.unwrap();
+    let earlier = before.updated_at.plus_ms(-60_000);
+    assert!(done!(shop, [id], |tx| tx.endpoint_disable(&id, DisabledReason::Gone, earlier)));
+    let after = stored(&shop, &id).await.unwrap();
+    assert_eq!((after.resource_version, after.updated_at), (2, before.updated_at));
+    done!(shop, [id], |tx| tx.endpoint_delete(&shop.tenant, &id, 2, earlier));
+    let deleted =
+        format!("SELECT updated_at FROM webhook_endpoints WHERE id = '{id}' AND resource_version = 3");
+    assert_eq!(database.number(&deleted).await, before.updated_at.as_ms());
+}
+
 pub(crate) async fn an_endpoint_changes_version_by_version(shop: Shop, _: &dyn Database) {
     let id = shop.endpoint(&["*"]).await;
     let first = stored(&shop, &id).await.unwrap();

@@ -122,7 +122,7 @@ macro_rules! read {
     };
 }
 
-/// The same for one that writes.
+/// The same for a job that writes.
 macro_rules! done {
     ($shop:ident, $([$($name:ident),*],)? |$tx:pat_param| $work:expr) => {
         $crate::cases::ask!($shop.store.write, [$shop $($(, $name)*)?], |$tx| async {
@@ -177,7 +177,8 @@ macro_rules! conformance {
                 options_come_back_and_go_with_every_delivery,
                 a_client_certificate_comes_back_and_goes_with_every_delivery;
             endpoints: endpoints_come_back_as_they_were, endpoints_are_listed_newest_first,
-                an_endpoint_changes_version_by_version, a_deleted_endpoint_is_hidden_and_kept;
+                a_clock_that_is_set_back_takes_no_endpoint_back, an_endpoint_changes_version_by_version,
+                a_deleted_endpoint_is_hidden_and_kept;
             events: events_refuse_update_and_delete, pages_narrow_by_type_record_and_time,
                 pages_begin_where_they_are_told, pages_end_at_their_bytes, a_filtered_page_ends_where_its_look_ahead_ends,
                 what_is_removed_is_known_to_be_gone;

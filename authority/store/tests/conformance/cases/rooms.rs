@@ -34,8 +34,8 @@ async fn every_case(database: &dyn Database, shop: &Shop) -> Vec<Case> {
                         .set_endpoint(
                             &endpoint,
                             &format!(
-                                "held_until = {held}, hold_step = {step}, \
-                         hold_regained = {regained}, health_state = '{health}'"
+                                "held_until = {held}, hold_step = {step}, hold_regained = {regained}, \
+                                 health_state = '{health}'"
                             ),
                         )
                         .await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use authority_store::{Access, Store};
 use futures_util::future::join_all;
+use postgres_cluster::{Cluster, Durability};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
@@ -14,21 +15,21 @@ use crate::cases::Database;
 
 /// The same database for a role that may have so many connections.
 async fn limited(database: &PostgresDatabase, connections: u32) -> PostgresDatabase {
-    let options: PgConnectOptions = database.address.parse().unwrap();
-    let role = format!("few_{}", options.get_database().unwrap());
     for statement in [
-        format!("CREATE ROLE {role} LOGIN CONNECTION LIMIT {connections} PASSWORD 'few'"),
-        format!("GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}"),
+        format!("CREATE ROLE few LOGIN CONNECTION LIMIT {connections}"),
+        "GRANT ALL ON ALL TABLES IN SCHEMA public TO few".to_owned(),
     ] {
         database.execute(&statement).await.unwrap();
     }
-    let address = options.username(&role).password("few").to_url_lossy().to_string();
-    PostgresDatabase { address }
+    let options: PgConnectOptions = database.address.parse().unwrap();
+    PostgresDatabase { address: options.username("few").to_url_lossy().to_string() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_finds_no_connection_left_waits_for_those_that_are() {
-    let database = PostgresDatabase::migrated().await;
+    // A server of its own, since roles belong to the whole server.
+    let cluster = Cluster::start(Durability::Off);
+    let database = PostgresDatabase { address: cluster.database().await };
     let shops = Arc::new(shops::<4>(&database.open().await.unwrap()).await);
     // One that writes, and one that reads.
     let limited = limited(&database, 2).await;
