@@ -32,17 +32,18 @@ const fn case(name: &'static str, limit: Limit, events: usize, possible: f64, se
     Case { name, limit, events, possible, time: Duration::from_secs(seconds) }
 }
 
+const FIFTY: Limit = Limit::AtOnce { places: 50, retry_after_s: None };
+const FIFTY_WITH_RETRY_AFTER: Limit = Limit::AtOnce { places: 50, retry_after_s: Some(1) };
+const FALLS_AT_100: Limit = Limit::Falls { at: 100, needs: Duration::from_secs(30) };
+
 const CASES: [Case; 6] = [
-    case("room for 50 at once, 429 beyond", PLACES, 25_000, 500.0, 60),
-    case("room for 50 at once, 429 with Retry-After: 1 beyond", TOLD_PLACES, 25_000, 500.0, 60),
+    case("room for 50 at once, 429 beyond", FIFTY, 25_000, 500.0, 60),
+    case("room for 50 at once, 429 with Retry-After: 1 beyond", FIFTY_WITH_RETRY_AFTER, 25_000, 500.0, 60),
     case("1 per second, Retry-After: 1", Limit::PerSecond { rate: 1.0, saved: 1.0 }, 20, 1.0, 60),
     case("100 per second, Retry-After: 1", Limit::PerSecond { rate: 100.0, saved: 100.0 }, 3_000, 100.0, 60),
     case("slower beyond 20 at once", Limit::Slows { places: 20 }, 4_000, 200.0, 60),
-    case("falls over at 100 at once, needs 30 s", FALLS, 60_000, 990.0, 120),
+    case("falls over at 100 at once, needs 30 s", FALLS_AT_100, 60_000, 990.0, 120),
 ];
-const PLACES: Limit = Limit::AtOnce { places: 50, retry_after_s: None };
-const TOLD_PLACES: Limit = Limit::AtOnce { places: 50, retry_after_s: Some(1) };
-const FALLS: Limit = Limit::Falls { at: 100, needs: Duration::from_secs(30) };
 
 pub(crate) async fn measure(database: &Database, choice: &Choice, goals: &mut Goals) {
     let name = database.kind.name();

@@ -75,7 +75,7 @@ pub fn complete(
     if checkout.amounts.total > 0 {
         return Err(refused(&checkout, requested, "and has something to pay: a payment completes it."));
     }
-    let (order, mut changes) = made(checkout, None, true, order_number, founding, now);
+    let (order, mut changes) = completion(checkout, None, true, order_number, founding, now);
     changes.extend(order.after_payments(&[], confirm_on, now));
     Ok(changes)
 }
@@ -83,7 +83,7 @@ pub fn complete(
 /// What a checkout makes that completes: the order's version 1, and the changes up to `order.created`. `payment` is the
 /// attempt that completes it, in its former version; `paid`: the money is there. In mode `subscription` the
 /// subscription stands between checkout and order, since the order refers to it.
-pub(crate) fn made(
+pub(crate) fn completion(
     checkout: Checkout,
     payment: Option<&Payment>,
     paid: bool,

@@ -29,7 +29,8 @@ impl ReplayRequest {
         })?;
         let ids = || request.endpoint_ids.iter().flatten();
         let twice = ids().enumerate().filter(|(n, id)| ids().take(*n).any(|other| other == *id));
-        let wrong = twice.map(|(n, _)| wrong(n, MemberCode::Duplicate, "This endpoint is named before."));
+        let wrong =
+            twice.map(|(n, _)| wrong_name(n, MemberCode::Duplicate, "This endpoint is named before."));
         Refusal::check(wrong.collect()).map(|()| request)
     }
 
@@ -42,16 +43,19 @@ impl ReplayRequest {
         for (n, text) in self.endpoint_ids.iter().flatten().enumerate() {
             match EndpointId::parse(text).filter(|id| known(id)) {
                 Some(id) => found.push(id),
-                None => {
-                    unknown.push(wrong(n, MemberCode::UnknownReference, "There is no such webhook endpoint."))
-                }
+                None => unknown.push(wrong_name(
+                    n,
+                    MemberCode::UnknownReference,
+                    "There is no such webhook endpoint.",
+                )),
             }
         }
         Refusal::check(unknown).map(|()| found)
     }
 }
 
-fn wrong(n: usize, code: MemberCode, detail: &str) -> MemberError {
+/// What is wrong with the `n`th name.
+fn wrong_name(n: usize, code: MemberCode, detail: &str) -> MemberError {
     MemberError::new(format!("/endpoint_ids/{n}"), code, detail)
 }
 

@@ -6,7 +6,7 @@
 
 use verify_core::catalog::EventType;
 
-use crate::checkout::flow::made;
+use crate::checkout::flow::completion;
 use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use crate::event::change::Change;
 use crate::order::number::OrderNumber;
@@ -149,7 +149,7 @@ fn complete(
     now: Timestamp,
 ) -> Vec<Change> {
     let paid = payment.status == PaymentStatus::Succeeded;
-    let (order, mut changes) = made(checkout, Some(before), paid, order_number, founding, now);
+    let (order, mut changes) = completion(checkout, Some(before), paid, order_number, founding, now);
     payment.order_number = Some(order.order_number.clone());
     payment.subscription_id.clone_from(&order.subscription_id);
     changes.push(payment.told());

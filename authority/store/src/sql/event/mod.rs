@@ -168,8 +168,16 @@ impl Tx {
             query.push_in("type", types);
             bodies::push_created(query, filter.created_from, filter.created_to);
         };
-        let listed = Listed::newest_first("events", "sequence", Some(after), of, filters);
-        let listed = Listed { order: ListOrder::OLDEST_FIRST, ..listed };
+        let listed = Listed {
+            table: "events",
+            joins: "",
+            position: "sequence",
+            order: ListOrder::OLDEST_FIRST,
+            after: Some(after),
+            of,
+            owner: None,
+            filter: filters,
+        };
         listed.page(&mut self.conn, "sequence, body", limit, placed_text).await
     }
 

@@ -29,10 +29,6 @@ async fn oldest(shop: &Shop, limit: i64) -> Vec<OldEvent> {
     read!(shop, |tx| tx.retention_oldest(&shop.tenant, limit))
 }
 
-async fn sequences(shop: &Shop) -> Vec<i64> {
-    shop.sequences().await
-}
-
 pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(
     shop: Shop,
     database: &dyn Database,
@@ -58,12 +54,12 @@ pub(crate) async fn a_stream_loses_its_oldest_events_with_all_that_is_theirs(
     assert_eq!(oldest(&shop, 2).await.len(), 2);
     // Nothing goes that is not old enough, or of which a delivery is pending, and nothing before it alone.
     assert_eq!((remove(&shop, 2, 10).await, remove(&shop, 4, 40).await), (0, 0));
-    assert_eq!(sequences(&shop).await, [1, 2, 3, 4]);
+    assert_eq!(shop.sequences().await, [1, 2, 3, 4]);
     let first = up_to(&shop, 2).await;
     assert_eq!(remove_all(&shop, vec![first.clone()], 11).await, 2);
     assert_eq!(remove_all(&shop, vec![first], 11).await, 0, "another instance did the same");
-    assert_eq!(sequences(&shop).await, [3, 4]);
-    assert_eq!(sequences(&stranger).await, [1]);
+    assert_eq!(shop.sequences().await, [3, 4]);
+    assert_eq!(stranger.sequences().await, [1]);
     for (table, left) in [("deliveries", 2), ("attempts", 2)] {
         assert_eq!(database.count(table).await, left, "{table}");
     }
@@ -92,15 +88,15 @@ pub(crate) async fn streams_lose_events_together(one: Shop, _: &dyn Database) {
 
     let both = async || vec![up_to(&one, 2).await, up_to(&live, 2).await];
     assert_eq!(remove_all(&one, both().await, 3).await, 2, "one of the other is too young");
-    assert_eq!((sequences(&one).await, sequences(&live).await), (vec![], vec![1, 2]));
+    assert_eq!((one.sequences().await, live.sequences().await), (vec![], vec![1, 2]));
     one.open_checkout_at(at(4)).await;
     live.endpoint(&["*"]).await;
     live.open_checkout_at(at(5)).await;
     let both = vec![up_to(&one, 3).await, up_to(&live, 3).await];
     assert_eq!(remove_all(&one, both, 9).await, 1, "one of the other has a delivery that waits");
-    assert_eq!((sequences(&one).await, sequences(&live).await), (vec![], vec![1, 2, 3]));
+    assert_eq!((one.sequences().await, live.sequences().await), (vec![], vec![1, 2, 3]));
     assert_eq!(remove_all(&one, vec![up_to(&one, 9).await, up_to(&live, 2).await], 9).await, 2);
-    assert_eq!(sequences(&live).await, [3]);
+    assert_eq!(live.sequences().await, [3]);
 }
 
 pub(crate) async fn nothing_else_removes_an_event(shop: Shop, database: &dyn Database) {
@@ -112,7 +108,7 @@ pub(crate) async fn nothing_else_removes_an_event(shop: Shop, database: &dyn Dat
         let refusal = database.execute(sql).await.unwrap_err();
         assert!(refusal.contains("events are immutable"), "{refusal}");
     }
-    assert_eq!(sequences(&shop).await, [2, 3]);
+    assert_eq!(shop.sequences().await, [2, 3]);
 }
 
 pub(crate) async fn an_event_that_was_sent_very_often_is_thinned_first(shop: Shop, database: &dyn Database) {

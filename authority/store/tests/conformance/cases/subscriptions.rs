@@ -60,12 +60,11 @@ pub(crate) async fn subscriptions_are_each_tenants_own(shop: Shop, _: &dyn Datab
     shop.commit(vec![made.told()]).await.unwrap();
     let next = reported(&made, &json!({"status": "past_due"}));
     for stranger in &strangers {
-        let body = ask!(shop.store.read, [stranger, made], |tx| tx
-            .subscription_body(&stranger.tenant, &made.record.id));
-        assert_eq!(body.unwrap(), None);
-        let got = ask!(shop.store.read, [stranger, made], |tx| tx
-            .subscription_get(&stranger.tenant, &made.record.id));
-        assert_eq!(got.unwrap(), None);
+        let body =
+            read!(shop, [stranger, made], |tx| tx.subscription_body(&stranger.tenant, &made.record.id));
+        assert_eq!(body, None);
+        let got = read!(shop, [stranger, made], |tx| tx.subscription_get(&stranger.tenant, &made.record.id));
+        assert_eq!(got, None);
         let none = SubscriptionFilter::default();
         let page = ask!(shop.store.read, [stranger], |tx| {
             tx.subscriptions_page(&stranger.tenant, &none, None, 9)
