@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use authority_domain::Timestamp;
-use authority_store::tx::{Lease, Tx};
+use authority_store::hand_off::Lease;
+use authority_store::tx::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
 
 /// Opens the database of an authority that is not running.

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use authority_domain::{DeliveryId, EndpointId};
-use authority_store::hand_off::HandedOff;
+use authority_store::hand_off::{HandedOff, LeasedDelivery};
 use authority_store::shards::{ShardSet, Turns};
 use authority_store::slots::Moment;
-use authority_store::tx::{LeasedDelivery, Tx};
+use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;

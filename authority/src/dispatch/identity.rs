@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use authority_domain::EndpointId;
 use authority_domain::endpoint::client_certificate::NewClientCertificate;
-use authority_store::tx::LeasedDelivery;
+use authority_store::hand_off::LeasedDelivery;
 use rustls::ClientConfig;
 use rustls::client::Resumption;
 use rustls::sign::SingleCertAndKey;

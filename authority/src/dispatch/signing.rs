@@ -16,7 +16,7 @@
 use authority_domain::Timestamp;
 use authority_domain::endpoint::SignatureProfile;
 use authority_domain::endpoint::headers::{HEADERS_MAX, RequestHeaders, is_free};
-use authority_store::tx::LeasedDelivery;
+use authority_store::hand_off::LeasedDelivery;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sha2::Sha256;
@@ -124,7 +124,7 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Result<[u8; 32], UnusableSecret> {
 
 fn opened(
     delivery: &LeasedDelivery,
-    sealed: &authority_store::tx::SealedSecret,
+    sealed: &authority_store::hand_off::SealedSecret,
     secrets: &SecretBox,
 ) -> Result<Zeroizing<String>, UnusableSecret> {
     let secret_version = u32::try_from(sealed.version).map_err(|_| UnusableSecret)?;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use authority_domain::AttemptOutcome;
 use authority_domain::event::cause::TraceParent;
-use authority_store::tx::LeasedDelivery;
+use authority_store::hand_off::LeasedDelivery;
 use http::HeaderName;
 use opentelemetry::trace::{
     Span as _, SpanContext, SpanId, SpanKind, Status, TraceContextExt as _, TraceFlags, TraceId, TraceState,

@@ -19,12 +19,15 @@ use authority_domain::tenant::MerchantContext;
 use authority_domain::{Change, DeliveryId, EndpointId, EventId, MerchantId, Refusal, Tenant, Timestamp};
 use rand_core::Rng;
 
-use crate::hand_off::HandedOff;
+use crate::hand_off::{HandedOff, NewDelivery, Subscriber};
 use crate::partner_copies::{Hearing, Parcels, hearings};
 use crate::shards::Shard;
-use crate::tx::{
-    NewDelivery, NewDeliveryState, SequenceRange, SharePositions, Subscriber, Trigger, Tx, Written,
-};
+use crate::sql::Tx;
+use crate::sql::delivery::NewDeliveryState;
+use crate::sql::partner::shares::SharePositions;
+use crate::sql::transaction::counter::SequenceRange;
+use crate::sql::transaction::tx::Written;
+use authority_domain::delivery::Trigger;
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]
@@ -86,9 +89,9 @@ pub async fn commit_changes(
         .collect::<Result<_, _>>()?;
     tx.events_insert(tenant, &events).await?;
     let deliveries = fan_out(tx, tenant, place.subscribers, &events, audience, now, dice).await?;
-    let mut parcels = Parcels::default();
+    let mut parcels = Parcels::of_owner(tenant);
     for mut hearing in hearings {
-        let copies = hearing.copies(tx, &commit, &mut parcels, dice).await?;
+        let copies = hearing.copies(tx, &mut parcels, (cause, now), dice).await?;
         tx.events_insert(&hearing.partner, &copies).await?;
         let subscribers = hearing.take_subscribers();
         fan_out(tx, &hearing.partner, subscribers, &copies, &Audience::Subscribers, now, dice).await?;
@@ -147,7 +150,7 @@ async fn put(
     merchant: &MerchantId,
     record: &Record,
     places: SequenceRange,
-    hearings: &[Hearing],
+    hearings: &[Hearing<'_>],
 ) -> Result<(), Refusal> {
     match record {
         Record::Share(sharing) if sharing.share.status == ShareStatus::Active => {

@@ -7,8 +7,8 @@
 use futures_util::future::BoxFuture;
 
 use crate::driver::query;
+use crate::sql::Tx;
 use crate::store_url::StoreUrl;
-use crate::tx::Tx;
 use crate::{Result, StoreError, postgres, sqlite};
 
 /// A database that is inspected.

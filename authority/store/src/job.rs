@@ -1,19 +1,23 @@
 //! Jobs: what the writer runs inside its transactions, and how their callers get the result.
 
+use crate::hand_off::CommitEffects;
+use crate::sql::transaction::tx::JobState;
+use crate::sql::transaction::write_batch::Ran;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use authority_domain::{EndpointId, Refusal};
+use authority_domain::Refusal;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
 use crate::StoreError;
-use crate::hand_off::{CurrentDispatchHandle, DispatchHandle, HandedOff, claim_asked_for};
-use crate::shards::{ShardSet, Turns};
-use crate::tx::{Prefetch, Tx};
+use crate::claims::claim_asked_for;
+use crate::hand_off::DispatchHandle;
+use crate::shards::Turns;
+use crate::sql::Tx;
+use crate::sql::transaction::first_reads::Prefetch;
 
 /// An error that a job can end with.
 pub trait JobError: From<StoreError> + Send + 'static {
@@ -41,69 +45,6 @@ impl<T, E, F> Work<T, E> for F where
 {
 }
 
-/// The effects of a job that are published after the commit.
-#[derive(Debug, Default)]
-pub(crate) struct CommitEffects {
-    /// How many events.
-    pub(crate) events: usize,
-    /// Deliveries that this instance sends. When a job is undone they are dropped, and their slots with them.
-    pub(crate) handed_off: Vec<HandedOff>,
-    /// The endpoints of deliveries that nobody holds.
-    pub(crate) left_behind: Vec<EndpointId>,
-    /// Endpoints that were changed.
-    pub(crate) recalled: Vec<EndpointId>,
-}
-
-impl CommitEffects {
-    pub(crate) fn add(&mut self, more: Self) {
-        self.events += more.events;
-        self.handed_off.extend(more.handed_off);
-        self.left_behind.extend(more.left_behind);
-        self.recalled.extend(more.recalled);
-    }
-}
-
-/// Who is notified of commits: the dispatcher of this instance, and the counter of events.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CommitListeners {
-    /// The dispatch handle of this instance, if there is one.
-    pub(crate) dispatch: CurrentDispatchHandle,
-    /// All events that were committed.
-    pub(crate) events: Arc<AtomicU64>,
-}
-
-impl CommitListeners {
-    pub(crate) fn committed(&self, effects: CommitEffects) {
-        self.events.fetch_add(u64::try_from(effects.events).unwrap_or(u64::MAX), Ordering::Relaxed);
-        if let Some(dispatch) = self.dispatch.get().filter(|_| !effects.recalled.is_empty()) {
-            for endpoint in &effects.recalled {
-                dispatch.slots.changed(endpoint);
-                (dispatch.recall)(endpoint);
-            }
-        }
-        for delivery in effects.handed_off {
-            delivery.begin();
-        }
-        if !effects.left_behind.is_empty()
-            && let Some(dispatch) = self.dispatch.get()
-        {
-            dispatch.slots.committed_behind(&effects.left_behind);
-        }
-    }
-}
-
-/// What the writer does after a job ran.
-pub(crate) enum Ran {
-    /// It succeeded; its writes stay.
-    Keep,
-    /// It refused; its writes are undone, the others' stay.
-    Undo,
-    /// The database failed during it; the whole transaction is undone.
-    Abort,
-    /// It needs these turns as well: it is undone, and runs again in a transaction that holds them.
-    Again(ShardSet),
-}
-
 /// How it ended for a job.
 pub(crate) enum End {
     /// Committed, as the job left it.
@@ -113,9 +54,6 @@ pub(crate) enum End {
     /// The others' writes were committed; the database refused this job's writes, and they are not stored.
     Refused(StoreError),
 }
-
-/// The jobs, by their index in the transaction, whose writes the database refused after they had ended.
-pub(crate) type Failed = Vec<(usize, StoreError)>;
 
 /// A value whose type only the caller knows. The writer and the readers are compiled once, not for each job.
 type Erased = Box<dyn Any + Send>;
@@ -164,6 +102,17 @@ pub(crate) fn typed<T: 'static, E: JobError>(worked: Worked) -> Result<T, E> {
             Err(error.downcast().map_or_else(|_| other(), |error| *error))
         }
         Err(JobFailure::OfStore(error)) => Err(error.into()),
+    }
+}
+
+impl Tx {
+    /// Runs the job with this `index` in the transaction, and keeps or undoes it. Returns its effects.
+    pub(crate) async fn run(&mut self, index: usize, job: &mut Job) -> crate::Result<(Ran, CommitEffects)> {
+        self.conn.begin_job(index);
+        self.job = JobState::default();
+        let ran = job.run(self).await;
+        let effects = std::mem::take(&mut self.job).effects;
+        Ok((self.conn.end_job(ran).await?, effects))
     }
 }
 

@@ -12,6 +12,7 @@
 //! Separate from it, and sharing nothing with it, the [`inbox`] is the receiver's own database.
 
 mod batches;
+pub mod claims;
 pub mod commit;
 mod driver;
 mod error;

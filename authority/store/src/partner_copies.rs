@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::event::NewEvent;
+use authority_domain::event::cause::Cause;
 use authority_domain::event::change::Record;
 use authority_domain::event::partner_copy::{PartnerCopy, is_told_to_partners};
 use authority_domain::partner::share::OrderShare;
@@ -19,30 +20,31 @@ use authority_domain::{Change, EventId, OrderNumber, Refusal, ShareId, Shipment,
 use rand_core::Rng;
 
 use crate::Result;
-use crate::commit::Commit;
-use crate::tx::{StreamPosition, Subscriber, Tx};
+use crate::hand_off::Subscriber;
+use crate::sql::Tx;
+use crate::sql::event::StreamPosition;
 
 /// A partner's part in a commit.
-pub(crate) struct Hearing {
+pub(crate) struct Hearing<'c> {
     /// The partner, in the owner's mode.
     pub(crate) partner: Tenant,
-    /// The changes that it gets, by their index in the list, each with the share.
-    told: Vec<(usize, OrderShare)>,
+    /// The changes that it gets, each with the share.
+    told: Vec<(&'c Change, OrderShare)>,
     place: StreamPosition,
 }
 
 /// The partners that get `changes` of `owner`, who has this many active shares. Each has reserved its sequence
 /// numbers.
-pub(crate) async fn hearings(
+pub(crate) async fn hearings<'c>(
     tx: &mut Tx,
     owner: &Tenant,
-    changes: &[Change],
+    changes: &'c [Change],
     active_shares: i64,
     now: Timestamp,
-) -> Result<Vec<Hearing>> {
-    let mut told: BTreeMap<Tenant, Vec<(usize, OrderShare)>> = BTreeMap::new();
+) -> Result<Vec<Hearing<'c>>> {
+    let mut told: BTreeMap<Tenant, Vec<(&Change, OrderShare)>> = BTreeMap::new();
     let shares = shares_of(tx, owner, changes, active_shares).await?;
-    for (index, change) in changes.iter().enumerate().filter(|(_, change)| is_told_to_partners(change)) {
+    for change in changes.iter().filter(|change| is_told_to_partners(change)) {
         let of_change: Vec<&OrderShare> = match &change.record {
             Record::Share(sharing) => vec![&sharing.share],
             record => {
@@ -52,7 +54,7 @@ pub(crate) async fn hearings(
         };
         for share in of_change {
             let partner = Tenant { merchant_id: share.partner.id.clone(), livemode: owner.livemode };
-            told.entry(partner).or_default().push((index, share.clone()));
+            told.entry(partner).or_default().push((change, share.clone()));
         }
     }
     tx.streams_foresee(&told.keys().collect::<Vec<_>>(), now).await?;
@@ -82,9 +84,9 @@ async fn shares_of(
     if orders.is_empty() { Ok(Vec::new()) } else { tx.shares_of_orders(owner, &orders).await }
 }
 
-impl Hearing {
+impl Hearing<'_> {
     /// The sequences of the copies, each with its share.
-    fn places(&self) -> impl Iterator<Item = (i64, &(usize, OrderShare))> {
+    fn places(&self) -> impl Iterator<Item = (i64, &(&Change, OrderShare))> {
         let count = i64::try_from(self.told.len()).unwrap_or(i64::MAX);
         (self.place.last_sequence - count + 1..).zip(&self.told)
     }
@@ -98,18 +100,17 @@ impl Hearing {
     pub(crate) async fn copies(
         &self,
         tx: &mut Tx,
-        commit: &Commit<'_>,
-        parcels: &mut Parcels,
+        parcels: &mut Parcels<'_>,
+        (cause, now): (&Cause, Timestamp),
         dice: &mut (dyn Rng + Send),
     ) -> Result<Vec<NewEvent>, Refusal> {
         let mut events = Vec::with_capacity(self.told.len());
-        for (sequence, (index, share)) in self.places() {
-            let Some(change) = commit.changes.get(*index) else { continue };
-            let shipments = parcels.of(tx, commit.tenant, &share.order_number).await?;
+        for (sequence, (change, share)) in self.places() {
+            let shipments = parcels.of(tx, &share.order_number).await?;
             let Some(copy) = PartnerCopy::of(change, share, shipments) else { continue };
-            let id = EventId::generate(commit.now, dice);
+            let id = EventId::generate(now, dice);
             let event = NewEvent::render_copy(copy, id, sequence, self.place.created_at)?;
-            events.push(event.caused_by(commit.cause));
+            events.push(event.caused_by(cause));
         }
         Ok(events)
     }
@@ -120,16 +121,22 @@ impl Hearing {
     }
 }
 
-/// The parcels of the orders of a commit, each order's read once.
-#[derive(Default)]
-pub(crate) struct Parcels(BTreeMap<OrderNumber, Vec<Shipment>>);
+/// The parcels of the owner's orders in a commit, each order's read once.
+pub(crate) struct Parcels<'c> {
+    owner: &'c Tenant,
+    read: BTreeMap<OrderNumber, Vec<Shipment>>,
+}
 
-impl Parcels {
-    async fn of(&mut self, tx: &mut Tx, owner: &Tenant, order: &OrderNumber) -> Result<&[Shipment]> {
-        if !self.0.contains_key(order) {
-            let parcels = tx.shipments_of_order(owner, order).await?;
-            self.0.insert(order.clone(), parcels);
+impl<'c> Parcels<'c> {
+    pub(crate) fn of_owner(owner: &'c Tenant) -> Self {
+        Self { owner, read: BTreeMap::new() }
+    }
+
+    async fn of(&mut self, tx: &mut Tx, order: &OrderNumber) -> Result<&[Shipment]> {
+        if !self.read.contains_key(order) {
+            let parcels = tx.shipments_of_order(self.owner, order).await?;
+            self.read.insert(order.clone(), parcels);
         }
-        Ok(self.0.get(order).map_or(&[], Vec::as_slice))
+        Ok(self.read.get(order).map_or(&[], Vec::as_slice))
     }
 }

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use crate::StoreError;
 use crate::driver::Pool;
 use crate::job::{JobError, JobFailure, Work, Worked, erased, typed};
-use crate::tx::Tx;
+use crate::sql::Tx;
 
 /// How long a read may take, so that a server that has fallen silent costs a request and no connection.
 const READ_WAIT: Duration = Duration::from_secs(15);

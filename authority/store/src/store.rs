@@ -7,14 +7,15 @@ use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
 use crate::driver::Pool;
-use crate::hand_off::{DispatchHandle, DispatchRegistration};
-use crate::job::{CommitListeners, Job, JobError, JobFailure, Work, Worked, typed};
+use crate::hand_off::{CommitListeners, DispatchHandle, DispatchRegistration};
+use crate::job::{Job, JobError, JobFailure, Work, Worked, typed};
 use crate::readers::{ReaderCount, Readers};
 use crate::shards::Turns;
+use crate::sql::Tx;
+use crate::sql::transaction::first_reads::Prefetch;
 use crate::sqlite::ServerLock;
 use crate::store_url::StoreUrl;
 use crate::supervisor::Supervisor;
-use crate::tx::{Prefetch, Tx};
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
 use crate::{Distribution, postgres, sqlite};

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::Result;
-use crate::hand_off::DispatchHandle;
-use crate::job::{CommitEffects, Failed, Job, Ran};
+use crate::hand_off::{CommitEffects, DispatchHandle};
+use crate::job::Job;
 use crate::shards::ShardSet;
-use crate::tx::Prefetch;
+use crate::sql::transaction::first_reads::Prefetch;
+use crate::sql::transaction::write_batch::{Failed, Ran};
 
 /// A connection that a worker drives.
 #[async_trait]

@@ -5,7 +5,7 @@
 
 use authority_domain::{EndpointId, Refusal, Result, Timestamp};
 use authority_store::StoreError;
-use authority_store::tx::SealedSecret;
+use authority_store::hand_off::SealedSecret;
 use tokio::task::spawn_blocking;
 use verify_core::Tolerance;
 use verify_explain::{Delivery, Explanation, HeaderLine, Trust};

@@ -6,8 +6,9 @@ use authority_domain::order::no_members;
 use authority_domain::{
     DeliveryId, DeliveryStatus, EndpointStatus, ErrorCode, ListKind, MerchantId, Named, Refusal, Result,
 };
+use authority_store::hand_off::NewDelivery;
 use authority_store::shards::Shard;
-use authority_store::tx::{FoundDelivery, NewDelivery, OwnedRecord};
+use authority_store::tx::{FoundDelivery, OwnedRecord};
 use serde::Serialize;
 use verify_core::catalog::EventType;
 

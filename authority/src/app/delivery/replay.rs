@@ -10,8 +10,9 @@ use authority_domain::{
     DeliveryId, DeliveryStatus, Endpoint, EndpointId, EndpointStatus, ErrorCode, EventId, Named, Refusal,
     Result,
 };
+use authority_store::hand_off::NewDelivery;
 use authority_store::shards::Shard;
-use authority_store::tx::{EventHead, NewDelivery};
+use authority_store::tx::EventHead;
 use serde::Serialize;
 use verify_core::catalog::EventType;
 

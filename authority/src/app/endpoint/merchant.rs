@@ -9,7 +9,8 @@ use authority_domain::endpoint::headers::RequestHeaders;
 use authority_domain::list_filter::EndpointFilter;
 use authority_domain::merchant::limits::Limits;
 use authority_domain::{Endpoint, EndpointId, ErrorCode, ListKind, Refusal, Result, Tenant, Timestamp};
-use authority_store::tx::{KeyScope, SealedOption, SealedSecret, Tx};
+use authority_store::hand_off::SealedSecret;
+use authority_store::tx::{KeyScope, SealedOption, Tx};
 use serde::Serialize;
 
 use crate::app::endpoint::client_certificate::inspected;

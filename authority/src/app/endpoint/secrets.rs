@@ -9,7 +9,7 @@ use authority_domain::alert::Severity;
 use authority_domain::endpoint::RotationRequest;
 use authority_domain::order::no_members;
 use authority_domain::{AlertCode, Endpoint, EndpointId, Named, Refusal, Result, Tenant};
-use authority_store::tx::SealedSecret;
+use authority_store::hand_off::SealedSecret;
 
 use crate::app::alerts::raise;
 use crate::app::endpoint::changes::addressed;

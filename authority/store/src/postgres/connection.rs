@@ -16,10 +16,12 @@ use tokio::time::timeout;
 
 use super::{CITUS, DIALECT, turns};
 use crate::driver::Dialect;
-use crate::hand_off::DispatchHandle;
-use crate::job::{CommitEffects, Failed, Job, Ran};
+use crate::hand_off::{CommitEffects, DispatchHandle};
+use crate::job::Job;
 use crate::shards::ShardSet;
-use crate::tx::{Prefetch, Tx};
+use crate::sql::Tx;
+use crate::sql::transaction::first_reads::Prefetch;
+use crate::sql::transaction::write_batch::{Failed, Ran};
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};
 

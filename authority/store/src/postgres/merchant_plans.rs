@@ -3,7 +3,8 @@
 
 use super::operator_plans::connected;
 use crate::driver::query;
-use crate::tx::{SealedOption, Tx};
+use crate::sql::Tx;
+use crate::sql::endpoint::sealed::SealedOption;
 
 /// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
 const FILL: [&str; 5] = [

@@ -10,6 +10,7 @@ use sqlx::{Connection, PgConnection, PgPool};
 
 use super::connection::{PostgresWriting, connect};
 use super::indexes;
+use super::turns::LOCK_WAIT_MS;
 use crate::driver::Dialect;
 use crate::migrations::{self, FOUND, Found, Known};
 use crate::store_url::ServerUrl;
@@ -30,9 +31,6 @@ const SILENCE_MS: u32 = 900;
 /// How long an inspection may be silent: it holds no turns, and computes between its statements, on a machine that may
 /// be busy. One whose process has gone without a word does not keep its snapshot for ever.
 const INSPECTION_SILENCE: &str = "60s";
-
-/// How long a statement waits for a lock, in milliseconds.
-pub(super) const LOCK_WAIT_MS: u32 = 5_000;
 
 /// Transactions that one instance writes at a time.
 const WORKERS: usize = 4;

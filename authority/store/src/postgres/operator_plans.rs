@@ -8,7 +8,8 @@ use sqlx::postgres::PgConnectOptions;
 
 use super::open::READER_PLANS;
 use crate::driver::{Query, query};
-use crate::tx::{LOOK_AHEAD, Tx};
+use crate::sql::Tx;
+use crate::sql::transaction::pages::LOOK_AHEAD;
 use crate::{Store, StoreUrl};
 
 const FILL: [&str; 5] = [

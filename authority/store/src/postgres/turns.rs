@@ -1,6 +1,5 @@
 //! The statements that begin a transaction and take its turns, which are rows (contract 21.2).
 
-use super::open::LOCK_WAIT_MS;
 use crate::shards::ShardSet;
 
 /// The isolation level is named because the server's default may be another one: with a single snapshot for the whole
@@ -8,6 +7,9 @@ use crate::shards::ShardSet;
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 const SAVEPOINT: &str = "SAVEPOINT job";
+
+/// How long a statement waits for a lock, in milliseconds.
+pub(super) const LOCK_WAIT_MS: u32 = 5_000;
 
 /// How long a transaction waits for its turns before it gives back those that it has, in milliseconds. It tries again
 /// ([`crate::writer`]).

@@ -13,54 +13,19 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
-use self::state::State;
+pub(crate) use self::state::{BATCH_MAX, Batch, Counted};
+use self::state::{Count, State};
 use crate::job::Job;
 use crate::shards::ShardSet;
 use crate::{Result, StoreError};
 
 /// Jobs that may be queued for the writer; beyond it, senders wait.
 const QUEUE_MAX: usize = 1024;
-
-/// Jobs that may share one transaction: enough to share an fsync, few enough to keep the first one's wait short.
-pub(crate) const BATCH_MAX: usize = 128;
-
-/// A job that is counted until it is answered.
-pub(crate) struct Counted {
-    pub(crate) job: Box<Job>,
-    /// What it has of the room in the queue, until it is taken for the first time.
-    permit: Option<OwnedSemaphorePermit>,
-    /// How often a transaction waited for its turns in vain.
-    pub(crate) waits: u32,
-    /// How often it ran again: the database refused its rows, or lost its transaction before the commit.
-    pub(crate) repeats: u32,
-    /// When it was first in a transaction.
-    pub(crate) first_run: Option<Instant>,
-    _count: Count,
-}
-
-/// The count of one job that is not answered yet.
-struct Count(Arc<AtomicUsize>);
-
-impl Drop for Count {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Jobs for one transaction.
-#[derive(Default)]
-pub(crate) struct Batch {
-    pub(crate) jobs: VecDeque<Counted>,
-    /// The turns to take.
-    pub(crate) turns: ShardSet,
-    /// Another instance holds them: the transaction waits for them.
-    pub(crate) wait: bool,
-}
 
 /// The queue. Shared by the workers and whoever submits jobs.
 pub(crate) struct Queue {

@@ -1,9 +1,50 @@
 //! Which jobs a batch takes: by the shards that others hold, wait for or have reserved.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
-use super::{BATCH_MAX, Batch, Counted};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::job::Job;
 use crate::shards::{ShardSet, Turns};
+
+/// Jobs that may share one transaction: enough to share an fsync, few enough to keep the first one's wait short.
+pub(crate) const BATCH_MAX: usize = 128;
+
+/// A job that is counted until it is answered.
+pub(crate) struct Counted {
+    pub(crate) job: Box<Job>,
+    /// What it has of the room in the queue, until it is taken for the first time.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
+    /// How often a transaction waited for its turns in vain.
+    pub(crate) waits: u32,
+    /// How often it ran again: the database refused its rows, or lost its transaction before the commit.
+    pub(crate) repeats: u32,
+    /// When it was first in a transaction.
+    pub(crate) first_run: Option<Instant>,
+    pub(super) _count: Count,
+}
+
+/// The count of one job that is not answered yet.
+pub(super) struct Count(pub(super) Arc<AtomicUsize>);
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Jobs for one transaction.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) jobs: VecDeque<Counted>,
+    /// The turns to take.
+    pub(crate) turns: ShardSet,
+    /// Another instance holds them: the transaction waits for them.
+    pub(crate) wait: bool,
+}
 
 #[derive(Default)]
 pub(super) struct State {

@@ -8,8 +8,7 @@ use authority_domain::endpoint::in_flight_limit::{
 };
 
 use super::pools::Pool;
-use super::{Want, whole};
-use crate::tx::Bounds;
+use super::want::{Bounds, Want, whole};
 
 /// The most deliveries of one endpoint that are queued beyond its in-flight limit.
 const QUEUED_MAX: usize = 512;

@@ -46,6 +46,17 @@ impl Capacity {
     }
 }
 
+/// Why a request cannot begin now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// Its endpoint has reached its limit: wait until one of its requests ends.
+    Endpoint,
+    /// Its merchant has used up its share: wait until one of its requests ends.
+    Merchant,
+    /// The pool is full: wait until any request ends.
+    Pool,
+}
+
 /// Which pool a delivery belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pool {
@@ -115,13 +126,13 @@ impl Pools {
     }
 
     /// Takes quick capacity for a request that begins.
-    pub(super) fn begin_quick(&mut self, merchant: &MerchantId) -> Result<(), super::Blocked> {
+    pub(super) fn begin_quick(&mut self, merchant: &MerchantId) -> Result<(), Blocked> {
         let of = self.merchants.entry(merchant.clone()).or_default();
         if of.quick_in_flight >= of.share(self.capacity.quick) {
-            return Err(super::Blocked::Merchant);
+            return Err(Blocked::Merchant);
         }
         if self.quick_in_flight >= self.capacity.quick {
-            return Err(super::Blocked::Pool);
+            return Err(Blocked::Pool);
         }
         self.quick_in_flight += 1;
         of.quick_in_flight += 1;
@@ -129,10 +140,10 @@ impl Pools {
     }
 
     /// Moves a leased delivery from the quick pool to the slow one before it begins, if there is capacity.
-    pub(super) fn begin_slow(&mut self, merchant: &MerchantId) -> Result<(), super::Blocked> {
+    pub(super) fn begin_slow(&mut self, merchant: &MerchantId) -> Result<(), Blocked> {
         let of = self.merchants.entry(merchant.clone()).or_default();
         if self.slow >= self.capacity.slow || of.slow >= of.share(self.capacity.slow) {
-            return Err(super::Blocked::Endpoint);
+            return Err(Blocked::Endpoint);
         }
         self.quick_leased -= 1;
         of.quick_leased -= 1;

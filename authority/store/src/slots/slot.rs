@@ -7,9 +7,10 @@ use authority_domain::endpoint::hold::{HoldReason, hold_reason};
 use authority_domain::endpoint::in_flight_limit::Request;
 use authority_domain::{AttemptOutcome, EndpointId, MerchantId, Timestamp};
 
-use super::endpoint::Pace;
-use super::pools::Pool;
-use super::{SLOW_AFTER, Slots, State};
+use super::endpoint::{OfEndpoint, Pace};
+use super::pools::{Blocked, Pool};
+use super::state::{SLOW_AFTER, Slots, State};
+use super::want::Bounds;
 
 /// The slot of one delivery. It is dropped once the outcome is written, or when there will be none.
 pub struct Slot {
@@ -39,17 +40,6 @@ pub struct Moment {
     pub wall: Timestamp,
 }
 
-/// Why a request cannot begin now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blocked {
-    /// Its endpoint has reached its limit: wait until one of its requests ends.
-    Endpoint,
-    /// Its merchant has used up its share: wait until one of its requests ends.
-    Merchant,
-    /// The pool is full: wait until any request ends.
-    Pool,
-}
-
 /// How an attempt ended.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptEnd {
@@ -63,18 +53,43 @@ pub struct AttemptEnd {
     pub retry_after_ms: Option<u64>,
 }
 
-impl Slot {
-    pub(super) fn new(
-        slots: Arc<Slots>,
-        (merchant, endpoint): (&MerchantId, &EndpointId),
-        pool: Pool,
-        capped: bool,
+impl Slots {
+    /// Takes a slot for a delivery of `bytes` bytes to `endpoint` of `merchant`, with the bounds that the store has
+    /// just read; `None` when no slot is available for it.
+    pub fn take(
+        self: &Arc<Self>,
+        merchant: &MerchantId,
+        endpoint: &EndpointId,
         bytes: usize,
-    ) -> Self {
-        let (merchant, endpoint) = (merchant.clone(), endpoint.clone());
-        Self { slots, merchant, endpoint, pool, capped, bytes, stage: Stage::Queued }
+        bounds: &Bounds,
+    ) -> Option<Slot> {
+        let mut state = self.state();
+        if !state.open {
+            return None;
+        }
+        let State { pools, endpoints, short, .. } = &mut *state;
+        let of = endpoints.entry(endpoint.clone()).or_insert_with(OfEndpoint::new);
+        of.learn(bounds);
+        pools.set_share(merchant, bounds.share_percent);
+        // Other instances may hold everything that its `max_in_flight` allows.
+        if of.want().most <= 0 || of.ceiling == 0 {
+            return None;
+        }
+        // An unknown endpoint may turn out to be slow: it is leased for only where the slow pool has capacity.
+        let no_place_if_slow = of.pace == Pace::Unknown && !pools.has_slow_place(merchant);
+        let choice = if no_place_if_slow { &[] } else { of.pools_of_next() };
+        let Some(pool) = choice.iter().copied().find(|pool| pools.lease(merchant, *pool, bytes)) else {
+            *short = true;
+            return None;
+        };
+        of.queued += 1;
+        drop(state);
+        let (merchant, endpoint, capped) = (merchant.clone(), endpoint.clone(), bounds.capped);
+        Some(Slot { slots: Arc::clone(self), merchant, endpoint, pool, capped, bytes, stage: Stage::Queued })
     }
+}
 
+impl Slot {
     /// Takes capacity for the request, which begins at `now`.
     ///
     /// # Errors

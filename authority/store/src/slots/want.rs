@@ -1,13 +1,9 @@
-//! How many deliveries of which endpoints this instance would lease.
+//! How many deliveries of which endpoints this instance would lease, and within which bounds.
 
 use std::collections::BTreeMap;
 
 use authority_domain::endpoint::in_flight_limit::FIRST_LIMIT;
 use authority_domain::{EndpointId, MerchantId};
-
-use super::State;
-use super::endpoint::Pace;
-use super::pools::Pool;
 
 /// How much more of an endpoint's deliveries this instance would lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,41 +35,21 @@ pub struct Free {
     pub endpoints: BTreeMap<EndpointId, Want>,
 }
 
-impl State {
-    /// How much of each known endpoint may be leased. Endpoints that need slow capacity take turns at what is left of
-    /// that pool. Otherwise a claim would fill up with their deliveries, which are mostly older, and could not send
-    /// any of them.
-    pub(super) fn wants(&mut self) -> BTreeMap<EndpointId, Want> {
-        let mut slow: Vec<&EndpointId> = Vec::new();
-        let mut wants = BTreeMap::new();
-        // An endpoint without slots that was not left behind is treated like an unknown one.
-        for (id, of) in self.endpoints.iter().filter(|(_, of)| of.own() > 0 || of.behind) {
-            let want = of.want();
-            // It is slow, or may turn out to be.
-            if of.pace != Pace::Quick && want.most > 0 {
-                slow.push(id);
-            }
-            wants.insert(id.clone(), want);
-        }
-        let places = self.pools.free_of(Pool::Slow);
-        if slow.len() > places {
-            self.short = true;
-            slow.sort_unstable();
-            let first = self.turn % slow.len();
-            self.turn = first + places;
-            let (before, from) = slow.split_at(first);
-            for id in from.iter().chain(before).skip(places) {
-                if let Some(want) = wants.get_mut(*id) {
-                    want.most = 0;
-                }
-            }
-        }
-        let each = i64::try_from(places / slow.len().max(1)).unwrap_or(i64::MAX).max(1);
-        for id in slow {
-            if let Some(want) = wants.get_mut(id) {
-                want.most = want.most.min(each);
-            }
-        }
-        wants
-    }
+/// How many requests an endpoint may have in flight, as it was when one of its deliveries was leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// A hold or its health bounds it ([`authority_domain::endpoint::hold::cap`]): leased deliveries may begin at
+    /// once.
+    pub capped: bool,
+    /// Its `max_in_flight`.
+    pub max_in_flight: i64,
+    /// How much of that other instances leave.
+    pub ceiling: i64,
+    /// Its merchant's share of each instance's capacity, in percent; `None` for the default.
+    pub share_percent: Option<i64>,
+}
+
+/// A count as SQL has it.
+pub(crate) fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -16,6 +16,7 @@ pub(crate) mod operator;
 pub(crate) mod order;
 pub(crate) mod partner;
 pub(crate) mod payment;
+pub(crate) mod prefetch;
 pub(crate) mod refund;
 pub(crate) mod shipment;
 pub(crate) mod subscription;

@@ -10,10 +10,12 @@ use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 
-use crate::hand_off::DispatchHandle;
-use crate::job::{CommitEffects, Failed, Job, Ran};
+use crate::hand_off::{CommitEffects, DispatchHandle};
+use crate::job::Job;
 use crate::shards::ShardSet;
-use crate::tx::{Prefetch, Tx};
+use crate::sql::Tx;
+use crate::sql::transaction::first_reads::Prefetch;
+use crate::sql::transaction::write_batch::{Failed, Ran};
 use crate::writing_connection::WritingConnection;
 use crate::{Result, StoreError};
 

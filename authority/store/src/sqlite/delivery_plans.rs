@@ -6,7 +6,8 @@ use authority_domain::{DeliveryStatus, EndpointId, EventId, Timestamp};
 
 use super::DIALECT;
 use super::large::{Large, MANY, tenant};
-use crate::tx::{Lease, Stretch};
+use crate::hand_off::Lease;
+use crate::sql::endpoint::undelivered::Stretch;
 
 #[tokio::test]
 async fn a_lease_reads_only_what_it_takes() {

@@ -16,7 +16,8 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
-use crate::job::{CommitListeners, Job, Work, typed};
+use crate::hand_off::CommitListeners;
+use crate::job::{Job, Work, typed};
 use crate::store::Access;
 use crate::supervisor::Supervisor;
 use crate::writer::Writer;

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::driver::query;
+use crate::sql::Tx;
 use crate::store::Access;
-use crate::tx::Tx;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
 pub(super) const RESOLUTION: u16 = 50;

@@ -4,7 +4,8 @@
 use authority_domain::Timestamp;
 
 use super::large::{Large, MANY};
-use crate::tx::{Lease, SealedOption};
+use crate::hand_off::Lease;
+use crate::sql::endpoint::sealed::SealedOption;
 
 /// Each limits how long orders may be pending, has an endpoint, and an open refund of test mode.
 const FILL: [&str; 3] = [

@@ -11,7 +11,9 @@ use verify_core::catalog::EventType;
 use super::large::{Large, MANY, RESOLUTION, tenant};
 use crate::StoreError;
 use crate::sql::order::ORDERS_CHANGED;
-use crate::tx::{KeyScope, LOOK_AHEAD, Prefetch};
+use crate::sql::transaction::first_reads::Prefetch;
+use crate::sql::transaction::keys::KeyScope;
+use crate::sql::transaction::pages::LOOK_AHEAD;
 
 #[tokio::test]
 async fn a_page_of_events_reads_only_what_it_shows() {

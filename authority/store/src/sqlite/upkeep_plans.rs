@@ -4,7 +4,7 @@
 use authority_domain::{AlertCode, EndpointId, FailureReason, Timestamp};
 
 use super::large::{Large, MANY};
-use crate::tx::Overdue;
+use crate::sql::endpoint::health::Overdue;
 
 const FILL: [&str; 4] = [
     "INSERT INTO idempotency (merchant_id, livemode, key, fingerprint, operation, answer, request_id, created_at, expires_at) \

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
 
 use self::worker::Worker;
-use crate::job::CommitListeners;
+use crate::hand_off::CommitListeners;
 use crate::queue::Queue;
 use crate::supervisor::Supervisor;
 use crate::writing_connection::WritingConnection;

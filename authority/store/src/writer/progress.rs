@@ -8,8 +8,10 @@
 use std::time::Duration;
 
 use crate::StoreError;
-use crate::job::{CommitEffects, End, Failed};
+use crate::hand_off::CommitEffects;
+use crate::job::End;
 use crate::queue::Counted;
+use crate::sql::transaction::write_batch::Failed;
 
 /// So often a job runs again. More than once, since a machine that was too busy to go on with a transaction in time is
 /// still busy in the next one.

@@ -6,10 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::progress::Progress;
 use crate::StoreError;
-use crate::job::{CommitEffects, CommitListeners, End, Failed, Ran};
+use crate::hand_off::{CommitEffects, CommitListeners};
+use crate::job::End;
 use crate::queue::{BATCH_MAX, Batch, Counted, Queue};
 use crate::shards::ShardSet;
-use crate::tx::Prefetch;
+use crate::sql::transaction::first_reads::Prefetch;
+use crate::sql::transaction::write_batch::{Failed, Ran};
 use crate::writing_connection::WritingConnection;
 
 /// A job's transaction waits so often for its turns, nearly a second each time.

@@ -2,11 +2,11 @@
 
 use authority_domain::{Checkout, CheckoutId, MerchantId, Tenant, Timestamp};
 
+use crate::sql::transaction::counter::SequenceRange;
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns,
     fields, newer, query, row, upsert,
 };
-use crate::tx::SequenceRange;
 
 /// An open checkout that is past `expires_at`.
 #[derive(Clone, Debug, PartialEq, Eq)]

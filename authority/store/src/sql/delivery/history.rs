@@ -7,8 +7,8 @@ use authority_domain::{
 };
 
 use crate::sql::transaction::look_ahead::Listed;
+use crate::sql::transaction::pages::Page;
 use crate::sql::{Query, Result, Row, Shard, Tx, bodies, fields, query};
-use crate::tx::Page;
 
 /// The fields of an event that a replay needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use authority_domain::{DeliveryId, EndpointId, MerchantId, Timestamp};
 
-use crate::sql::delivery::leased::{Lease, LeasedDelivery, instance_of};
+use crate::hand_off::{Lease, LeasedDelivery, instance_of};
 use crate::sql::{Across, Query, Result, Row, Shard, ShardSet, Tx, query};
 
 impl Tx {

@@ -1,109 +1,15 @@
 //! What was leased, read with everything that sending it needs: the event, the endpoint, its secrets and its bounds.
 
-use std::collections::BTreeMap;
+use crate::hand_off::Lease;
+use crate::hand_off::LeasedDelivery;
+use crate::hand_off::instance_of;
+use crate::slots::Bounds;
 
-use authority_domain::endpoint::SignatureProfile;
 use authority_domain::event::cause::{Cause, TraceParent};
-use authority_domain::{DeliveryId, EndpointId, EventId, MerchantId, RequestId, Timestamp};
+use authority_domain::{RequestId, Timestamp};
 
-use crate::slots::Want;
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use crate::sql::{Query, Result, Row, StoreError, Tx, fields};
-use crate::tx::{DeliveryOptions, SealedSecret};
-
-/// What a lease asks for.
-#[derive(Clone, Debug)]
-pub struct Lease {
-    /// Names this lease; 128 random bits, of which the first 64 are the instance's ([`instance_of`]).
-    pub token: String,
-    /// Deliveries due at this time are taken.
-    pub now: Timestamp,
-    /// When others may take them.
-    pub until: Timestamp,
-    /// The most deliveries to take.
-    pub limit: i64,
-    /// What an endpoint may have in flight where neither it nor its merchant has a setting (contract 18.4-8).
-    pub max_in_flight: i64,
-    /// How much more this instance wants of endpoints that it knows.
-    pub wants: BTreeMap<EndpointId, Want>,
-    /// The most deliveries of one endpoint.
-    pub each: i64,
-    /// The most deliveries of one merchant, both modes together.
-    pub per_merchant: i64,
-    /// Merchants with a lower maximum than that.
-    pub merchants: BTreeMap<MerchantId, i64>,
-    /// Only deliveries to these endpoints; `None` for all.
-    pub among: Option<Vec<EndpointId>>,
-}
-
-impl Lease {
-    /// A lease under this token that sets no limits.
-    #[must_use]
-    pub fn unlimited(token: String, now: Timestamp, until: Timestamp) -> Self {
-        Self {
-            token,
-            now,
-            until,
-            limit: i64::MAX,
-            max_in_flight: i64::MAX,
-            wants: BTreeMap::new(),
-            each: i64::MAX,
-            per_merchant: i64::MAX,
-            merchants: BTreeMap::new(),
-            among: None,
-        }
-    }
-}
-
-/// The part of a token that is the same in all leases of an instance.
-#[must_use]
-pub fn instance_of(token: &str) -> &str {
-    token.get(..16).unwrap_or(token)
-}
-
-/// A delivery that this instance is to attempt, with everything the attempt needs.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct LeasedDelivery {
-    pub id: DeliveryId,
-    pub event_id: EventId,
-    pub endpoint_id: EndpointId,
-    /// The merchant of the endpoint; the operator for the platform's endpoint.
-    pub merchant_id: MerchantId,
-    pub trigger: String,
-    pub livemode: bool,
-    /// Attempts already made.
-    pub attempt_count: i64,
-    /// Of these, attempts that the receiver put off with `Retry-After`.
-    pub put_off_count: i64,
-    pub created_at: Timestamp,
-    pub url: String,
-    pub api_version: String,
-    pub signature_profile: SignatureProfile,
-    pub options: DeliveryOptions,
-    /// The exact bytes to send.
-    pub body: String,
-    /// The usable secrets, newest first.
-    pub secrets: Vec<SealedSecret>,
-    /// The bounds of its endpoint.
-    pub bounds: Bounds,
-    /// What caused its event.
-    pub cause: Cause,
-}
-
-/// How many requests an endpoint may have in flight, as it was when one of its deliveries was leased.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// A hold or its health bounds it ([`authority_domain::endpoint::hold::cap`]): leased deliveries may begin at
-    /// once.
-    pub capped: bool,
-    /// Its `max_in_flight`.
-    pub max_in_flight: i64,
-    /// How much of that other instances leave.
-    pub ceiling: i64,
-    /// Its merchant's share of each instance's capacity, in percent; `None` for the default.
-    pub share_percent: Option<i64>,
-}
 
 impl Tx {
     /// Reads what was leased, in the order in which it is to be sent.

@@ -10,33 +10,11 @@ pub(crate) mod lease;
 pub(crate) mod leased;
 pub(crate) mod settlements;
 
-use authority_domain::delivery::Trigger;
-use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
+use crate::hand_off::HeldBy;
+use crate::hand_off::NewDelivery;
+use authority_domain::{Tenant, Timestamp};
 
 use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, row};
-
-/// A delivery to be made.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct NewDelivery {
-    pub id: DeliveryId,
-    /// The shard of the event's merchant.
-    pub event_shard: Shard,
-    pub event_id: EventId,
-    pub event_type: &'static str,
-    pub sequence: i64,
-    pub endpoint_id: EndpointId,
-    pub trigger: Trigger,
-}
-
-/// The lease that holds rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldBy {
-    /// Names the lease; 128 random bits.
-    pub token: String,
-    /// When others may take them.
-    pub until: Timestamp,
-}
 
 /// Who sends a new delivery.
 #[derive(Clone, Copy, Debug)]

@@ -15,10 +15,11 @@ pub(crate) mod upkeep;
 use authority_domain::delivery::recovery::RecoveryStatus;
 use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
 
+use crate::hand_off::SealedSecret;
 use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
-use crate::sql::endpoint::sealed::column;
+use crate::sql::endpoint::sealed::{SealedOption, column};
+use crate::sql::transaction::tx::Written;
 use crate::sql::{Across, Query, Result, Row, Shard, ShardSet, Tx, query};
-use crate::tx::{SealedOption, SealedSecret, Written};
 
 /// The last sequence of the stream of the endpoint that a statement updates: since when it is subscribed as it is now.
 /// Whatever changes the status or the filter of an endpoint stores it, for the audit (I12).

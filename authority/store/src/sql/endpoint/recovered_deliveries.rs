@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use authority_domain::delivery::Trigger;
 use authority_domain::{DeliveryId, Timestamp};
 
+use crate::sql::endpoint::recoveries::RecoveryJob;
+use crate::sql::endpoint::undelivered::Missed;
 use crate::sql::{Query, Result, Shard, Tx, Value, query};
-use crate::tx::{Missed, RecoveryJob};
 
 impl Tx {
     /// The events that have arrived since they were found missing.

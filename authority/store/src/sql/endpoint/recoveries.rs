@@ -7,8 +7,8 @@
 use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
 use authority_domain::{DeliveryId, EndpointId, RecoveryId, Tenant, Timestamp};
 
+use crate::sql::endpoint::undelivered::{Missed, Stretch};
 use crate::sql::{Across, Query, Result, Row, Tx, fields, query};
-use crate::tx::{Missed, Stretch};
 
 /// A recovery with everything its worker needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,75 +1,16 @@
 //! Rows of webhook endpoints, and of what is sealed of them, as records: what every statement reads that shows an
 //! endpoint or sends to it.
 
+use crate::hand_off::DeliveryOptions;
+use crate::hand_off::SealedSecret;
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::client_certificate::ClientCertificate;
 use authority_domain::endpoint::hold::HoldReason;
 use authority_domain::endpoint::{Health, HealthState, SignatureProfile};
 use authority_domain::merchant::limits::MaxInFlight;
-use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
+use authority_domain::{DisabledReason, Endpoint, EndpointStatus, Timestamp};
 
 use crate::sql::{Result, Row, fields};
-use crate::tx::Bounds;
-
-/// A signing secret as it is stored: sealed under the key-encryption key, bound to its endpoint and version.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SealedSecret {
-    /// Counts the endpoint's secrets from 1.
-    pub version: i64,
-    /// Ciphertext.
-    pub sealed: Vec<u8>,
-    /// When it stops signing; `None` for the newest.
-    pub expires_at: Option<Timestamp>,
-}
-
-/// What an endpoint asks of its deliveries (contract 4.10).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeliveryOptions {
-    /// The headers that go with them beside the service's own: ciphertext, bound to the endpoint; `None` for none.
-    pub headers_sealed: Option<Vec<u8>>,
-    /// The client certificate that they show to a receiver that asks for one: ciphertext, bound to the endpoint; `None`
-    /// for none.
-    pub client_certificate_sealed: Option<Vec<u8>>,
-    /// The deadline of an attempt in milliseconds; `None` for the deployment's.
-    pub timeout_ms: Option<i64>,
-    /// How long they are tried again.
-    pub retry_schedule: RetrySchedule,
-}
-
-/// An endpoint that may want an event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subscriber {
-    /// Its id.
-    pub endpoint_id: EndpointId,
-    /// Its event filters.
-    pub enabled_events: Vec<String>,
-    /// Its owner: the event's tenant, or the operator.
-    pub owner: Tenant,
-    /// What this instance needs to send to it at once, if it may.
-    pub reach: Option<DispatchTarget>,
-}
-
-/// How an endpoint is reached, and how much more it may get now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct DispatchTarget {
-    pub url: String,
-    pub api_version: String,
-    pub signature_profile: SignatureProfile,
-    pub options: DeliveryOptions,
-    /// The usable secrets, newest first.
-    pub secrets: Vec<SealedSecret>,
-    /// How many requests it may have in flight.
-    pub bounds: Bounds,
-    /// Where a hold or its health bounds it, the requests it may have beside those of all instances
-    /// ([`authority_domain::endpoint::hold::cap`]). 0 while a due delivery that nobody holds is pending, because that
-    /// delivery goes first.
-    pub room: i64,
-    /// It is held back: no request begins for some time.
-    pub held_back: bool,
-    /// It is held back, and no probe is under way.
-    pub probes: bool,
-}
 
 /// The columns of an endpoint, as [`endpoint`] reads them.
 pub(crate) const COLUMNS: &str = "id, livemode, url, description, enabled_events, status, disabled_reason, disabled_at, \

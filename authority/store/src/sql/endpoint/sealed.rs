@@ -6,10 +6,10 @@
 
 use authority_domain::EndpointId;
 
+use crate::hand_off::SealedSecret;
 use crate::sql::endpoint::rows::sealed_secret;
-use crate::sql::idempotency::shard_of_scope;
+use crate::sql::transaction::keys::shard_of_scope;
 use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, query};
-use crate::tx::SealedSecret;
 
 /// What is sealed of an endpoint beside its signing secrets, one value each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 
 use authority_domain::{EndpointId, Tenant, Timestamp};
 
+use crate::hand_off::SealedSecret;
 use crate::sql::{Across, Query, Result, Shard, Tx, query};
-use crate::tx::SealedSecret;
 
 impl Tx {
     /// The version of the endpoint's newest secret.

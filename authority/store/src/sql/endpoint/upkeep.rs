@@ -3,9 +3,8 @@
 
 use authority_domain::{AlertCode, Timestamp};
 
-use crate::sql::endpoint::health::push_overdue;
+use crate::sql::endpoint::health::{Overdue, push_overdue};
 use crate::sql::{Across, Query, Result, ShardSet, Tx};
-use crate::tx::Overdue;
 
 impl Tx {
     /// The shards in which something is due at `now`: a secret has expired ([`Tx::secrets_expire`]), a delivery waits

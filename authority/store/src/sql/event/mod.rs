@@ -9,15 +9,15 @@ use authority_domain::event::NewEvent;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::{EventId, RequestId, Tenant, Timestamp};
 
-use crate::sql::event::streams::waits_under;
+use crate::hand_off::Subscriber;
 use crate::sql::transaction::counter::Counter;
+use crate::sql::transaction::keys::stream_key;
 use crate::sql::transaction::look_ahead::{ListOrder, Listed};
-use crate::sql::transaction::page_rows::placed_text;
+use crate::sql::transaction::pages::{Page, placed_text};
 use crate::sql::{
     Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies, columns,
     query, row,
 };
-use crate::tx::{Page, Subscriber};
 
 /// The sequence numbers that a transaction reserves for its events, and the endpoints that may want the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Tx {
         self.conn.cache.move_stream(tenant, last_sequence, created_at);
         self.conn.buffer(
             &STREAMS,
-            [waits_under(tenant)],
+            [stream_key(tenant)],
             row!(
                 Shard::of(&tenant.merchant_id),
                 tenant.merchant_id.as_str(),
@@ -115,7 +115,7 @@ impl Tx {
     pub(crate) async fn streams_foresee(&mut self, tenants: &[&Tenant], now: Timestamp) -> Result<()> {
         self.need_turns(tenants.iter().map(|tenant| &tenant.merchant_id).collect())?;
         let unknown = |tenant: &&&Tenant| {
-            !self.conn.cache.streams.contains_key(tenant) && !self.conn.waits(&waits_under(tenant))
+            !self.conn.cache.streams.contains_key(tenant) && !self.conn.waits(&stream_key(tenant))
         };
         let unknown: Vec<&Tenant> = tenants.iter().filter(unknown).copied().collect();
         if unknown.len() < 2 {

@@ -6,23 +6,19 @@
 //! that is, whether it has a due delivery that nobody holds. Both come from indexes of pending deliveries; the latter
 //! stops at the first that is found.
 
+use crate::sql::transaction::keys::stream_key;
 use std::collections::HashMap;
 
 use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, cap};
 use authority_domain::{EndpointId, MerchantId, Tenant, Timestamp};
 
-use crate::hand_off::DispatchHandle;
+use crate::hand_off::{DispatchHandle, DispatchTarget, Subscriber};
+use crate::slots::Bounds;
 use crate::sql::delivery::leased::{bounds_of, push_bounds};
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use crate::sql::transaction::transaction_cache::Stream;
 use crate::sql::{Query, Result, Row, Shard, Tx};
-use crate::tx::{Bounds, DispatchTarget, Subscriber};
-
-/// The key under which a stream's counter is buffered.
-pub(crate) fn waits_under(tenant: &Tenant) -> String {
-    format!("stream/{}/{}", tenant.merchant_id, tenant.livemode)
-}
 
 impl Tx {
     /// Reads the position of a stream and its subscribers.
@@ -42,7 +38,7 @@ impl Tx {
     ) -> Result<HashMap<Tenant, Stream>> {
         let dispatch = self.job.dispatch.clone().filter(|dispatch| dispatch.slots.has_room());
         let reached_by = dispatch.as_deref().map(|dispatch| (dispatch, now));
-        let about: Vec<String> = tenants.iter().map(|tenant| waits_under(tenant)).collect();
+        let about: Vec<String> = tenants.iter().map(|tenant| stream_key(tenant)).collect();
         let apart = self.conn.dialect().shards_apart;
         let rows = question(reached_by, Of::Streams { tenants, apart }).about(&about);
         let rows = rows.read::<Row>(&mut self.conn).await?;

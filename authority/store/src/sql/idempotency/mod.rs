@@ -1,24 +1,15 @@
 //! The stored part of a request: the answer under its idempotency key.
 
-use std::borrow::Cow;
+use crate::sql::transaction::keys::KeyScope;
+use crate::sql::transaction::keys::answer_key;
+use crate::sql::transaction::keys::scope_columns;
 
-use authority_domain::{MerchantId, RequestId, Tenant, Timestamp};
+use authority_domain::{RequestId, Timestamp};
 
 use crate::sql::{
-    Across, Form, Query, Result, Shard, StoreError, Table, TableOrder, Together, Touches, Tx, columns, query,
-    row, upsert,
+    Across, Form, Query, Result, StoreError, Table, TableOrder, Together, Touches, Tx, columns, query, row,
+    upsert,
 };
-
-/// The scope within which an idempotency key names one write (contract 4.3).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyScope {
-    /// A merchant's requests in one mode, whichever of its API keys they use.
-    Merchant(Tenant),
-    /// The operator's requests about one merchant in one mode.
-    OperatorFor(Tenant),
-    /// The operator's other requests.
-    Operator,
-}
 
 /// The answer that a repeated request gets (contract 2.15).
 #[derive(Clone, Debug)]
@@ -33,36 +24,6 @@ pub struct IdempotencyRecord {
     pub request_id: RequestId,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
-}
-
-/// A record with the key of the request that made it, which is stored for ever.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MadeUnderKey<T> {
-    /// The record as it is now.
-    pub record: T,
-    /// The fingerprint of the request; `None` where that was not stored yet.
-    pub fingerprint: Option<Vec<u8>>,
-}
-
-/// The columns of a scope: merchant ids begin with `mer_`, so the operator's scopes belong to no merchant. Those
-/// about a merchant are in its shard.
-pub(crate) fn columns(scope: &KeyScope) -> (Shard, Cow<'_, str>, bool) {
-    let shard = |tenant: &Tenant| Shard::of(&tenant.merchant_id);
-    match scope {
-        KeyScope::Merchant(tenant) => {
-            (shard(tenant), Cow::Borrowed(tenant.merchant_id.as_str()), tenant.livemode)
-        }
-        KeyScope::OperatorFor(tenant) => {
-            (shard(tenant), Cow::Owned(format!("operator:{}", tenant.merchant_id)), tenant.livemode)
-        }
-        KeyScope::Operator => (Shard::OPERATOR, Cow::Borrowed("operator"), false),
-    }
-}
-
-/// The shard of what is stored under this merchant or word of the operator.
-pub(crate) fn shard_of_scope(merchant: &str) -> Shard {
-    let merchant = merchant.strip_prefix("operator:").unwrap_or(merchant);
-    Shard::of(&MerchantId::from_store(merchant.to_owned()))
 }
 
 /// The answer to a request that has a key. An expired one is replaced.
@@ -84,11 +45,6 @@ fn fingerprint(stored: Vec<u8>) -> Result<[u8; 32]> {
     stored.try_into().map_err(broken)
 }
 
-/// The key under which an answer is buffered.
-pub(crate) fn waits_under(merchant_id: &str, livemode: bool, key: &str) -> String {
-    format!("key/{merchant_id}/{livemode}/{key}")
-}
-
 impl Tx {
     /// Returns fingerprint and answer under a key that has not expired.
     pub async fn idempotency_get(
@@ -97,9 +53,9 @@ impl Tx {
         key: &str,
         now: Timestamp,
     ) -> Result<Option<([u8; 32], String)>> {
-        let (shard, merchant_id, livemode) = columns(scope);
-        let waits_under = waits_under(&merchant_id, livemode, key);
-        if let Some(known) = self.conn.cache.keys.get(&waits_under) {
+        let (shard, merchant_id, livemode) = scope_columns(scope);
+        let key_of_row = answer_key(&merchant_id, livemode, key);
+        if let Some(known) = self.conn.cache.keys.get(&key_of_row) {
             let current = known.as_ref().filter(|found| found.expires_at > now.as_ms());
             return current
                 .map(|found| Ok((fingerprint(found.fingerprint.clone())?, found.answer.clone())))
@@ -110,7 +66,7 @@ impl Tx {
              WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND key = $4 AND expires_at > $5",
         )
         .binds((shard, merchant_id, livemode, key, now.as_ms()))
-        .about(&[waits_under])
+        .about(&[key_of_row])
         .read_optional_as(&mut self.conn, |row| {
             Ok((fingerprint(row.get("fingerprint")?)?, row.get("answer")?))
         })
@@ -119,10 +75,10 @@ impl Tx {
 
     /// Stores an answer; replaces one that has expired.
     pub async fn idempotency_insert(&mut self, record: &IdempotencyRecord) -> Result<()> {
-        let (shard, merchant_id, livemode) = columns(&record.scope);
+        let (shard, merchant_id, livemode) = scope_columns(&record.scope);
         self.conn.buffer(
             &IDEMPOTENCY,
-            [waits_under(&merchant_id, livemode, &record.key)],
+            [answer_key(&merchant_id, livemode, &record.key)],
             row!(
                 shard, merchant_id.as_ref(), livemode, record.key.as_str(), record.fingerprint.as_slice();
                 record.operation, record.answer.as_str(), record.request_id.as_str();

@@ -7,8 +7,8 @@ use authority_domain::order::line_quantities::Marks;
 use authority_domain::{Order, OrderNumber, Payment, Refund, Tenant};
 use serde::de::DeserializeOwned;
 
+use crate::sql::inspect::{InspectedOrders, InspectedPayments};
 use crate::sql::{BufferedConnection, Query, Result, Row, Tx, fields, query};
-use crate::tx::{InspectedOrders, InspectedPayments};
 
 impl Tx {
     /// Up to `limit` orders after `after`, by number. What cannot be read is left out; the audit of records finds it.

@@ -3,8 +3,8 @@
 use authority_domain::merchant::key_record::ApiKeyRecord;
 use authority_domain::{KeyId, MerchantId, Scope, Timestamp};
 
+use crate::sql::transaction::tx::Written;
 use crate::sql::{Kind, Query, Result, Row, ShardSet, StoreError, Tx, fields, query, row};
-use crate::tx::Written;
 
 /// What [`record`] reads, from `api_keys` under the name `k`.
 pub(crate) const COLUMNS: &str = "k.id, k.merchant_id, k.livemode, k.hash, k.name, k.display, k.scopes, k.expires_at, \

@@ -9,8 +9,8 @@ pub(crate) mod sandbox_clock;
 use authority_domain::list_filter::MerchantFilter;
 use authority_domain::{Merchant, MerchantId};
 
+use crate::sql::transaction::tx::Written;
 use crate::sql::{Query, Result, ShardSet, Tx, query};
-use crate::tx::Written;
 
 impl Tx {
     /// Adds a merchant.

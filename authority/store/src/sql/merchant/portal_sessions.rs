@@ -4,8 +4,8 @@
 use authority_domain::merchant::portal_session::PortalSession;
 use authority_domain::{Merchant, PortalSessionId, Scope, Timestamp};
 
+use crate::sql::transaction::tx::Written;
 use crate::sql::{Result, Row, Tx, fields, query};
-use crate::tx::Written;
 
 /// A session with what it rests on.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,9 +7,9 @@
 use authority_domain::list_filter::AllDeliveriesFilter;
 use authority_domain::{DeliveryStatus, EndpointId, EventId, MerchantId, Mode};
 
-use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
+use crate::sql::operator::reads::{DELIVERY_COLUMNS, FoundDelivery, found};
+use crate::sql::transaction::pages::{LOOK_AHEAD, PageById};
 use crate::sql::{Across, BufferedConnection, Query, Result, Row, ShardSet, Tx, bodies};
-use crate::tx::{FoundDelivery, LOOK_AHEAD, PageById};
 
 impl Tx {
     /// Up to `limit` deliveries before the one with the id `before`, newest first. Those of one endpoint stand in the

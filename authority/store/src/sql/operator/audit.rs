@@ -4,43 +4,15 @@
 //! that have events, the methods of others for theirs. The frame of a use case makes the audit entry from these notes,
 //! so no use case has to write one itself.
 
+use crate::sql::transaction::tx::Written;
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::list_filter::AuditFilter;
-use authority_domain::{Author, MerchantId, Tenant, Timestamp};
+use authority_domain::{Author, MerchantId, Timestamp};
 
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, columns,
     fields, row,
 };
-
-/// A record that a job wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// The record's id.
-    pub resource_id: String,
-    /// Its merchant; `None` for the operator's own records.
-    pub merchant_id: Option<MerchantId>,
-    /// Its mode; `None` for a record without one.
-    pub livemode: Option<bool>,
-    /// Its version before; `None` when it was made or has no versions.
-    pub before: Option<i64>,
-    /// Its version after; `None` when it has no versions.
-    pub after: Option<i64>,
-}
-
-impl Written {
-    /// A record of this tenant; what is the operator's has neither merchant nor mode.
-    pub(crate) fn of(tenant: &Tenant, resource_id: &str, before: Option<i64>, after: Option<i64>) -> Self {
-        let of_merchant = !tenant.is_operator();
-        Self {
-            resource_id: resource_id.to_owned(),
-            merchant_id: of_merchant.then(|| tenant.merchant_id.clone()),
-            livemode: of_merchant.then_some(tenant.livemode),
-            before,
-            after,
-        }
-    }
-}
 
 static AUDIT_LOG: Table = Table {
     order: TableOrder::AuditEntry,

@@ -2,9 +2,8 @@
 
 use authority_domain::{KeyId, Timestamp};
 
-use crate::sql::merchant::access::operator_key;
+use crate::sql::merchant::access::{OperatorKeyRecord, operator_key};
 use crate::sql::{Result, Tx, query};
-use crate::tx::OperatorKeyRecord;
 
 /// A session that has not been ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

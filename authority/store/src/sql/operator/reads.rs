@@ -9,7 +9,7 @@ use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::delivery::history::{ATTEMPTS, attempt, delivery};
 use crate::sql::endpoint::rows::{self, endpoint};
 use crate::sql::event::push_event_filter;
-use crate::sql::transaction::page_rows::placed_texts;
+use crate::sql::transaction::pages::placed_texts;
 use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, bodies, fields, query};
 
 /// A delivery, with the owner of its event and the owner of its endpoint.

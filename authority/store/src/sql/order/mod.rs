@@ -5,18 +5,19 @@ pub(crate) mod numbers;
 pub(crate) mod story;
 pub(crate) mod surroundings;
 
+use crate::sql::transaction::keys::order_key;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::ConfirmedBy;
 use authority_domain::order::external_references::SystemName;
 use authority_domain::sync::order_feed::StoredChange;
 use authority_domain::{MerchantId, Order, OrderNumber, Tenant, Timestamp};
 
-use crate::sql::transaction::page_rows::page_rows;
+use crate::sql::transaction::counter::SequenceRange;
+use crate::sql::transaction::pages::{Page, page_rows};
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns,
     fields, query, row, upsert,
 };
-use crate::tx::{Page, SequenceRange};
 
 /// How long the orders of a merchant may be pending.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -236,11 +237,6 @@ impl Tx {
         }
         Ok(())
     }
-}
-
-/// The key under which an order is buffered, and what belongs to it.
-pub(crate) fn order_key(merchant: &MerchantId, livemode: bool, number: &OrderNumber) -> String {
-    format!("order/{merchant}/{livemode}/{number}")
 }
 
 /// Narrows a list of orders to the one that an external system calls by this name.

@@ -1,13 +1,12 @@
 //! The numbers that the authority gives to orders that come without one.
 
+use crate::sql::transaction::keys::NUMBERS_START_ABOVE;
+use crate::sql::transaction::keys::counter_key;
 use authority_domain::{OrderNumber, Tenant};
 
-use crate::sql::order::order_key;
 use crate::sql::transaction::counter::Counter;
+use crate::sql::transaction::keys::order_key;
 use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, query, row};
-
-/// The first generated number is one above this (contract 1.1).
-pub(crate) const NUMBERS_START_ABOVE: i64 = 100_000;
 
 /// The counter of generated numbers, advanced from the value that was read; it starts at [`NUMBERS_START_ABOVE`].
 static ORDER_COUNTERS: Table = Table {
@@ -39,10 +38,10 @@ impl Tx {
         )
         .bind_tenant(tenant)
         .binds((NUMBERS_START_ABOVE, prefix))
-        .about(&[counter_waits_under(tenant)])
+        .about(&[counter_key(tenant)])
         .read_one(&mut self.conn)
         .await?;
-        self.conn.note_counter(tenant, &counter_waits_under(tenant), found.0);
+        self.conn.note_counter(tenant, &counter_key(tenant), found.0);
         Ok(found)
     }
 
@@ -87,14 +86,9 @@ impl Tx {
         self.conn.cache.move_counter(tenant, number);
         self.conn.buffer(
             &ORDER_COUNTERS,
-            [counter_waits_under(tenant)],
+            [counter_key(tenant)],
             row!(Shard::of(&tenant.merchant_id), tenant.merchant_id.as_str(), tenant.livemode, number, from),
         );
         Ok(OrderNumber::generated(prefix, number))
     }
-}
-
-/// The key under which a tenant's counter of generated numbers is buffered.
-pub(crate) fn counter_waits_under(tenant: &Tenant) -> String {
-    format!("orders/{}/{}", tenant.merchant_id, tenant.livemode)
 }

@@ -6,10 +6,9 @@ use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
 
 use crate::sql::delivery::history::{ATTEMPTS, attempt};
 use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
-use crate::sql::operator::reads::{DELIVERY_COLUMNS, found};
-use crate::sql::transaction::page_rows::placed_texts;
+use crate::sql::operator::reads::{DELIVERY_COLUMNS, FoundDelivery, found};
+use crate::sql::transaction::pages::placed_texts;
 use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, fields, query};
-use crate::tx::FoundDelivery;
 
 /// What happened and was sent in one hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use authority_domain::{OrderNumber, Tenant};
 
-use crate::sql::order::order_key;
 use crate::sql::transaction::first_reads::orders;
+use crate::sql::transaction::keys::order_key;
 use crate::sql::transaction::lookups::{Found, Part};
 use crate::sql::transaction::transaction_cache::OrderSurroundings;
 use crate::sql::{Result, Tx};
@@ -29,7 +29,7 @@ impl Tx {
             self.conn.settle().await?;
         }
         let mut found = HashMap::from([(key.clone(), OrderSurroundings::default())]);
-        for row in self.look_up(&[orders(std::iter::once((tenant, number)))], &[]).await? {
+        for row in self.conn.look_up(&[orders(std::iter::once((tenant, number)))], &[]).await? {
             add(&mut found, &row)?;
         }
         let around = Arc::new(found.remove(&key).unwrap_or_default());

@@ -8,8 +8,8 @@ use futures_util::TryStreamExt;
 use crate::driver::FromRow as _;
 use crate::sql::partner::shares::{ACTIVE, COLUMNS, TABLE, push_filter, share};
 use crate::sql::transaction::look_ahead::Listed;
+use crate::sql::transaction::pages::{PAGE_BYTES, Page};
 use crate::sql::{Across, Query, Result, Row, Shard, ShardSet, Tx};
-use crate::tx::{PAGE_BYTES, Page};
 
 /// An order that a partner may see.
 #[derive(Clone, Debug)]

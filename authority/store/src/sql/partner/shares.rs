@@ -12,8 +12,8 @@ use authority_domain::tenant::MerchantContext;
 use authority_domain::{ConnectionId, MerchantId, OrderNumber, ShareId, Tenant, Timestamp};
 
 use crate::sql::transaction::look_ahead::Listed;
+use crate::sql::transaction::pages::Page;
 use crate::sql::{Across, Query, Result, Row, Shard, Tx, fields, query};
-use crate::tx::Page;
 
 /// The sequence numbers of a share's first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

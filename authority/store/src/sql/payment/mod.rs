@@ -7,16 +7,16 @@ use authority_domain::{
     CheckoutId, MerchantId, OrderNumber, Payment, PaymentId, Refund, SubscriptionId, Tenant,
 };
 
-use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
-use crate::sql::order::order_key;
+use crate::sql::transaction::counter::SequenceRange;
+use crate::sql::transaction::keys::{NUMBERS_START_ABOVE, counter_key, order_key};
 use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
 use crate::sql::transaction::lookups::{Asked, Found};
+use crate::sql::transaction::pages::Page;
 use crate::sql::transaction::transaction_cache::FoundCheckout;
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies,
     columns, newer, query, row, upsert,
 };
-use crate::tx::{Page, SequenceRange};
 
 /// A payment as the operator side reads it.
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ impl Tx {
             self.conn.note_checkout(id, FoundCheckout { tenant: tenant.clone(), body, terms });
         }
         let last_number = row.optional_number(0)?.unwrap_or(NUMBERS_START_ABOVE);
-        self.conn.note_counter(tenant, &counter_waits_under(tenant), last_number);
+        self.conn.note_counter(tenant, &counter_key(tenant), last_number);
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl Tx {
         // What a report reads of a payment is found by its shard, of which there is one where a report is read.
         let asked = self.conn.shards().all().map(|shard| [id.as_str().into(), shard.into()]);
         let asked = [Asked::new(&PAYMENTS_BY_ID, asked)];
-        let Some(row) = self.look_up(&asked, &[id.to_string()]).await?.pop() else { return Ok(None) };
+        let Some(row) = self.conn.look_up(&asked, &[id.to_string()]).await?.pop() else { return Ok(None) };
         let tenant = row.tenant()?;
         let payment: Payment = serde_json::from_str(&row.text(2)?)?;
         self.note_around(&tenant, &row)?;

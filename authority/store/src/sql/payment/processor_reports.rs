@@ -1,59 +1,11 @@
 //! The reports of processors, each counted once: a processor repeats a message until it is answered.
 
-use authority_domain::body::party_name;
-use authority_domain::{Tenant, Timestamp};
+use crate::sql::transaction::keys::MessageId;
+use crate::sql::transaction::keys::message_key;
+use crate::sql::transaction::transaction_cache::KnownMessage;
+use authority_domain::Timestamp;
 
 use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, query, row};
-
-/// The kind of a processor's message about a payment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProcessorMessage {
-    /// That an attempt began.
-    Start,
-    /// How it went.
-    Report,
-    /// How a refund of it goes.
-    RefundReport,
-}
-
-impl ProcessorMessage {
-    /// The stored value.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Report => "report",
-            Self::RefundReport => "refund_report",
-        }
-    }
-}
-
-/// A processor's message, identified by the processor's own event id, per kind, merchant and mode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MessageId {
-    pub(crate) tenant: Tenant,
-    pub(crate) processor: String,
-    pub(crate) kind: ProcessorMessage,
-    pub(crate) event_id: String,
-}
-
-impl MessageId {
-    /// The message of this processor, with its name normalised.
-    #[must_use]
-    pub fn new(tenant: &Tenant, processor: &str, kind: ProcessorMessage, event_id: &str) -> Self {
-        let processor = party_name::normalized(processor);
-        Self { tenant: tenant.clone(), processor, kind, event_id: event_id.to_owned() }
-    }
-}
-
-/// An earlier message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownMessage {
-    /// The record it was about.
-    pub resource_id: String,
-    /// Its content; `None` where that was not stored yet.
-    pub said: Option<String>,
-}
 
 /// A processor's message that was counted.
 static PROCESSOR_REPORTS: Table = Table {
@@ -66,12 +18,6 @@ static PROCESSOR_REPORTS: Table = Table {
     rest: "",
     together: Together::Apart,
 };
-
-/// The key under which a message is buffered.
-pub(crate) fn report_key(message: &MessageId) -> String {
-    let MessageId { tenant, processor, kind, event_id } = message;
-    format!("{}/{}/{}/{processor}/{event_id}", kind.as_str(), tenant.merchant_id, tenant.livemode)
-}
 
 impl Tx {
     /// Records a processor's message for ever, about the record `resource_id`. `None` when it is new; otherwise
@@ -100,7 +46,7 @@ impl Tx {
     ) -> Result<()> {
         self.conn.buffer(
             &PROCESSOR_REPORTS,
-            [report_key(message)],
+            [message_key(message)],
             row!(
                 Shard::of(&message.tenant.merchant_id), message.tenant.merchant_id.as_str();
                 message.tenant.livemode, message.processor.as_str();
@@ -111,7 +57,7 @@ impl Tx {
 
     /// An earlier message with this id.
     pub async fn processor_report_get(&mut self, message: &MessageId) -> Result<Option<KnownMessage>> {
-        let key = report_key(message);
+        let key = message_key(message);
         if let Some(known) = self.conn.cache.messages.get(&key) {
             return Ok(known.clone());
         }

@@ -1,5 +1,6 @@
 //! Refunds.
 
+use crate::sql::transaction::keys::refund_key;
 use std::collections::BTreeMap;
 
 use authority_domain::list_filter::RefundFilter;
@@ -7,13 +8,13 @@ use authority_domain::parts::Money;
 use authority_domain::refund::RequesterType;
 use authority_domain::{MerchantId, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant};
 
-use crate::sql::order::order_key;
-use crate::sql::transaction::page_rows::page_rows;
+use crate::sql::transaction::counter::SequenceRange;
+use crate::sql::transaction::keys::{MadeUnderKey, order_key};
+use crate::sql::transaction::pages::{Page, page_rows};
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies,
     columns, newer, query, row, upsert,
 };
-use crate::tx::{MadeUnderKey, Page, SequenceRange};
 
 /// A refund as the operator side works on it: with its tenant and the payment whose money it returns.
 #[derive(Clone, Debug)]
@@ -37,11 +38,6 @@ pub(crate) static REFUNDS: Table = Table {
         newer!("refunds")),
     together: Together::Apart,
 };
-
-/// The key under which a refund is buffered that was made with an idempotency key.
-pub(crate) fn refund_key(tenant: &Tenant, requester: RequesterType, key: &str) -> String {
-    format!("refund/{}/{}/{requester}/{key}", tenant.merchant_id, tenant.livemode)
-}
 
 /// For the operator side, which acts for all tenants.
 const FIND: &str = "SELECT r.merchant_id, r.livemode, r.body, p.body AS payment FROM refunds r \
@@ -92,8 +88,8 @@ impl Tx {
         requester: RequesterType,
         key: &str,
     ) -> Result<Option<MadeUnderKey<Refund>>> {
-        let waits_under = refund_key(tenant, requester, key);
-        if self.conn.cache.unused.contains(&waits_under) {
+        let key_of_row = refund_key(tenant, requester, key);
+        if self.conn.cache.unused.contains(&key_of_row) {
             return Ok(None);
         }
         query(
@@ -102,7 +98,7 @@ impl Tx {
         )
         .bind_tenant(tenant)
         .binds((requester.as_str(), key))
-        .about(&[waits_under])
+        .about(&[key_of_row])
         .read_optional_as(&mut self.conn, bodies::made_under_key).await
     }
 

@@ -1,15 +1,16 @@
 //! Shipments.
 
+use crate::sql::transaction::keys::shipment_key;
 use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::{LineItemId, MerchantId, OrderNumber, Shipment, ShipmentId, Tenant};
 
-use crate::sql::order::order_key;
-use crate::sql::transaction::page_rows::placed_texts;
+use crate::sql::transaction::counter::SequenceRange;
+use crate::sql::transaction::keys::{MadeUnderKey, order_key};
+use crate::sql::transaction::pages::placed_texts;
 use crate::sql::{
     Form, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns, newer, query, row,
     upsert,
 };
-use crate::tx::{MadeUnderKey, SequenceRange};
 
 /// A version of a shipment. Its idempotency key stays as it was inserted (contract 4.3).
 pub(crate) static SHIPMENTS: Table = Table {
@@ -36,11 +37,6 @@ static LINE_MARKS: Table = Table {
          AND order_lines.order_number = v.column3 AND order_lines.id = v.column4",
     together: Together::Replaced,
 };
-
-/// The key under which a shipment is buffered that was made with an idempotency key.
-pub(crate) fn shipment_key(tenant: &Tenant, key: &str) -> String {
-    format!("shipment/{}/{}/{key}", tenant.merchant_id, tenant.livemode)
-}
 
 impl Tx {
     /// One shipment as stored text, with its version.
@@ -100,8 +96,8 @@ impl Tx {
         tenant: &Tenant,
         key: &str,
     ) -> Result<Option<MadeUnderKey<Shipment>>> {
-        let waits_under = shipment_key(tenant, key);
-        if self.conn.cache.unused.contains(&waits_under) {
+        let key_of_row = shipment_key(tenant, key);
+        if self.conn.cache.unused.contains(&key_of_row) {
             return Ok(None);
         }
         query(
@@ -110,7 +106,7 @@ impl Tx {
         )
         .bind_tenant(tenant)
         .bind(key)
-        .about(&[waits_under])
+        .about(&[key_of_row])
         .read_optional_as(&mut self.conn, bodies::made_under_key)
         .await
     }

@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 
 use crate::Result;
 use crate::driver::{FromRow, Query, Row, query};
+use crate::sql::transaction::keys::MadeUnderKey;
 use crate::sql::transaction::look_ahead::Listed;
-use crate::sql::transaction::page_rows::placed_text;
+use crate::sql::transaction::pages::{Page, placed_text};
 use crate::sql::transaction::write_buffer::BufferedConnection;
-use crate::tx::{MadeUnderKey, Page};
 
 /// The record that `statement` finds for (shard `$1`, merchant `$2`, mode `$3`, key `$4`); it selects `body`.
 pub(crate) async fn record<'q, T: DeserializeOwned>(

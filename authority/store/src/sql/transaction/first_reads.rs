@@ -1,5 +1,12 @@
 //! What queued jobs will read first, sorted by kind: each once, and nothing that is cached or buffered.
 
+use crate::sql::transaction::keys::KeyScope;
+use authority_domain::CheckoutId;
+use authority_domain::PaymentId;
+use authority_domain::RefundId;
+use authority_domain::ShipmentId;
+use authority_domain::Timestamp;
+use authority_domain::refund::RequesterType;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +14,59 @@ use authority_domain::{MerchantId, OrderNumber, Tenant};
 
 use crate::driver::Value;
 use crate::shards::Shard;
-use crate::sql::idempotency::{columns, waits_under};
-use crate::sql::order::numbers::counter_waits_under;
-use crate::sql::order::order_key;
-use crate::sql::payment::processor_reports::report_key;
-use crate::sql::refund::refund_key;
-use crate::sql::shipment::shipment_key;
+use crate::sql::transaction::keys::{
+    MessageId, answer_key, counter_key, message_key, order_key, refund_key, scope_columns, shipment_key,
+};
 use crate::sql::transaction::lookup_kinds::{
     ANSWERS, CHECKOUTS_TO_PAY, COUNTERS, MERCHANTS, MESSAGES, ORDERS, PAYMENTS, REFUNDS, SHIPMENTS,
     USED_FOR_REFUNDS, USED_FOR_SHIPMENTS,
 };
 use crate::sql::transaction::lookups::{Asked, Lookup};
 use crate::sql::transaction::write_buffer::BufferedConnection;
-use crate::tx::{FirstRead, MessageId, Prefetch};
+
+/// What a job will read first, so that it can be read for all queued jobs together. The job may read anything else,
+/// and need not read this.
+#[derive(Clone, Debug)]
+pub struct Prefetch {
+    /// The merchant and mode it is about.
+    pub tenant: Option<Tenant>,
+    /// Its idempotency key.
+    pub key: Option<(KeyScope, String)>,
+    /// The records it is about.
+    pub reads: Vec<FirstRead>,
+    /// The time of the request.
+    pub now: Timestamp,
+}
+
+/// A record that a job will read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FirstRead {
+    /// A checkout of the job's tenant that is to be paid ([`Tx::checkout_to_pay`]).
+    CheckoutToPay(CheckoutId),
+    /// An earlier message of a processor ([`Tx::processor_report_get`]).
+    Message(MessageId),
+    /// An order of this tenant, with its payments, open refunds, shipments and marked lines.
+    Order(Tenant, OrderNumber),
+    /// The next generated order number of the job's tenant ([`Tx::order_number_reserve`]).
+    OrderNumber,
+    /// A payment, with what stands around it ([`Tx::payment_find`]). It may need an order number.
+    Payment(PaymentId),
+    /// A refund ([`Tx::refund_get`]).
+    Refund(RefundId),
+    /// The refund of this tenant that a requester made with this key ([`Tx::refund_by_key`]).
+    RefundUnderKey(Tenant, RequesterType, String),
+    /// A shipment ([`Tx::shipment_find`]).
+    Shipment(ShipmentId),
+    /// The shipment of this tenant that was made with this key ([`Tx::shipment_by_key`]).
+    ShipmentUnderKey(Tenant, String),
+}
+
+impl Prefetch {
+    /// Whether a merchant asks, with an idempotency key.
+    pub(crate) fn is_of_merchant(&self) -> bool {
+        matches!(self.key, Some((KeyScope::Merchant(_), _)))
+    }
+}
 
 /// What queued jobs will read.
 #[derive(Default)]
@@ -72,16 +119,15 @@ impl<'j> FirstReads<'j> {
             self.merchants.insert(&tenant.merchant_id);
         }
         if let Some((scope, key)) = &job.key {
-            let (shard, merchant_id, livemode) = columns(scope);
-            self.answers
-                .insert(waits_under(&merchant_id, livemode, key), (shard, merchant_id, livemode, key));
+            let (shard, merchant_id, livemode) = scope_columns(scope);
+            self.answers.insert(answer_key(&merchant_id, livemode, key), (shard, merchant_id, livemode, key));
         }
     }
 
     fn add(&mut self, job: &'j Prefetch, read: &'j FirstRead) {
         match read {
             FirstRead::CheckoutToPay(id) => add_id(&mut self.checkouts, job, id.as_str()),
-            FirstRead::Message(message) => drop(self.messages.insert(report_key(message), message)),
+            FirstRead::Message(message) => drop(self.messages.insert(message_key(message), message)),
             FirstRead::Order(tenant, number) => {
                 let key = order_key(&tenant.merchant_id, tenant.livemode, number);
                 self.orders.insert(key, (tenant, number));
@@ -106,7 +152,7 @@ impl<'j> FirstReads<'j> {
 
     fn add_number(&mut self, job: &'j Prefetch) {
         if let Some(tenant) = &job.tenant {
-            self.counters.insert(counter_waits_under(tenant), tenant);
+            self.counters.insert(counter_key(tenant), tenant);
             *self.numbers.entry(tenant).or_default() += 1;
         }
     }

@@ -13,9 +13,8 @@ use authority_domain::Tenant;
 
 use crate::Result;
 use crate::driver::{Query, Row};
-use crate::sql::transaction::page_rows::page_rows;
+use crate::sql::transaction::pages::{LOOK_AHEAD, Page, page_rows};
 use crate::sql::transaction::write_buffer::BufferedConnection;
-use crate::tx::{LOOK_AHEAD, Page};
 
 /// A list and its filters.
 pub(crate) struct Listed<'a, Of, Filter> {

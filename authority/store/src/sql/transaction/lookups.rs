@@ -8,7 +8,6 @@
 use authority_domain::{MerchantId, Tenant};
 
 use crate::driver::{Error, Kind, Row, Value};
-use crate::sql::transaction::Tx;
 use crate::{Result, StoreError};
 
 /// How many texts, and how many numbers, a row has at most.
@@ -156,13 +155,6 @@ impl Found {
 
     pub(crate) fn optional_number(&self, nth: usize) -> Result<Option<i64>, Error> {
         self.0.get(3 + TEXTS + nth)
-    }
-}
-
-impl Tx {
-    /// Finds what these lookups ask for, and sees rows that are buffered under the keys `about`.
-    pub(crate) async fn look_up(&mut self, asked: &[Asked], about: &[String]) -> Result<Vec<Found>> {
-        Ok(self.conn.look_up(asked, about).await?.into_iter().map(Found).collect())
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use authority_domain::{EndpointId, Merchant, MerchantId, Tenant};
 
-use crate::tx::{KnownMessage, Subscriber};
+use crate::hand_off::Subscriber;
 
 /// A stream as the running job finds it.
 #[derive(Clone, Debug)]
@@ -64,6 +64,15 @@ pub(crate) struct OrderSurroundings {
     pub(crate) shipments: Vec<String>,
     /// Its lines that are marked, with the quantities that are marked as fulfilled and as shipped.
     pub(crate) marks: Vec<(String, i64, i64)>,
+}
+
+/// An earlier message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownMessage {
+    /// The record it was about.
+    pub resource_id: String,
+    /// Its content; `None` where that was not stored yet.
+    pub said: Option<String>,
 }
 
 /// A record as it was read.

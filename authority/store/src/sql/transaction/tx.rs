@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use authority_domain::{DeliveryId, EndpointId, MerchantId, Timestamp};
+use authority_domain::{DeliveryId, EndpointId, MerchantId, Tenant, Timestamp};
 
 use crate::driver::Connection;
-use crate::hand_off::{DispatchHandle, HandedOff};
-use crate::job::{CommitEffects, Job, Ran};
+use crate::hand_off::{CommitEffects, DispatchHandle, HandedOff};
 use crate::shards::ShardSet;
 use crate::sql::transaction::write_buffer::BufferedConnection;
-use crate::tx::{Prefetch, Written};
 use crate::{Result, StoreError};
 
 /// What a job can reach, inside its transaction; for a job that reads, without one. Its methods are declared beside the
@@ -25,6 +23,35 @@ use crate::{Result, StoreError};
 pub struct Tx {
     pub(crate) conn: BufferedConnection,
     pub(crate) job: JobState,
+}
+
+/// A record that a job wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The record's id.
+    pub resource_id: String,
+    /// Its merchant; `None` for the operator's own records.
+    pub merchant_id: Option<MerchantId>,
+    /// Its mode; `None` for a record without one.
+    pub livemode: Option<bool>,
+    /// Its version before; `None` when it was made or has no versions.
+    pub before: Option<i64>,
+    /// Its version after; `None` when it has no versions.
+    pub after: Option<i64>,
+}
+
+impl Written {
+    /// A record of this tenant; what is the operator's has neither merchant nor mode.
+    pub(crate) fn of(tenant: &Tenant, resource_id: &str, before: Option<i64>, after: Option<i64>) -> Self {
+        let of_merchant = !tenant.is_operator();
+        Self {
+            resource_id: resource_id.to_owned(),
+            merchant_id: of_merchant.then(|| tenant.merchant_id.clone()),
+            livemode: of_merchant.then_some(tenant.livemode),
+            before,
+            after,
+        }
+    }
 }
 
 /// What a job has noted beside its rows.
@@ -46,6 +73,13 @@ pub(crate) struct JobState {
     missing: ShardSet,
 }
 
+impl JobState {
+    /// That of a job which may lease deliveries to this dispatcher.
+    pub(crate) fn with(dispatch: Option<Arc<DispatchHandle>>) -> Self {
+        Self { dispatch, ..Self::default() }
+    }
+}
+
 impl<C: Into<Connection>> From<C> for Tx {
     fn from(conn: C) -> Self {
         Self { conn: conn.into().into(), job: JobState::default() }
@@ -53,28 +87,6 @@ impl<C: Into<Connection>> From<C> for Tx {
 }
 
 impl Tx {
-    /// Reads what `jobs` will ask for first, before they run.
-    pub(crate) async fn look(
-        &mut self,
-        jobs: &[&Prefetch],
-        dispatch: Option<Arc<DispatchHandle>>,
-    ) -> Result<()> {
-        self.conn.begin_job(0);
-        self.job = JobState { dispatch, ..JobState::default() };
-        let seen = self.prefetch(jobs).await;
-        self.job = JobState::default();
-        Ok(self.conn.end_look(seen).await?)
-    }
-
-    /// Runs the job with this `index` in the transaction, and keeps or undoes it. Returns its effects.
-    pub(crate) async fn run(&mut self, index: usize, job: &mut Job) -> Result<(Ran, CommitEffects)> {
-        self.conn.begin_job(index);
-        self.job = JobState::default();
-        let ran = job.run(self).await;
-        let effects = std::mem::take(&mut self.job).effects;
-        Ok((self.conn.end_job(ran).await?, effects))
-    }
-
     /// The dispatch handle of this instance; `None` without a dispatcher, and for a job that only reads.
     pub fn dispatch(&self) -> Option<Arc<DispatchHandle>> {
         self.job.dispatch.clone()

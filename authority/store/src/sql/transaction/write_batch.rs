@@ -11,10 +11,9 @@
 //! affected.
 
 use crate::driver::Error;
-use crate::job::Ran;
 use crate::shards::ShardSet;
 use crate::sql::transaction::rows::{BufferedRow, Touches, steps};
-use crate::sql::transaction::write_buffer::BufferedConnection;
+use crate::sql::transaction::write_buffer::{BufferedConnection, WriteBatch};
 use crate::{Result, StoreError};
 
 /// Moves the savepoint from one job to the next. On PostgreSQL the release fails in a transaction that an error has
@@ -25,25 +24,20 @@ const UNDO: &str = "ROLLBACK TO SAVEPOINT job";
 /// Rows that may stay buffered when a job has ended; beyond this number they are sent.
 const WAITING_MAX: usize = 4096;
 
-/// The state of a transaction, which begins with a savepoint called `job`.
-#[derive(Default)]
-pub(crate) struct WriteBatch {
-    /// The turns that the transaction holds.
-    held: ShardSet,
-    /// The index of the running job in the transaction.
-    pub(super) job: usize,
-    /// How many of the buffered rows belong to jobs that have ended.
-    ended: usize,
-    /// Writes of jobs that have ended were sent since the savepoint.
-    kept: bool,
-    /// The running job has sent something.
-    asked: bool,
-    /// The running job may have changed something.
-    wrote: bool,
-    /// The transaction cannot be committed.
-    lost: bool,
-    failed: Vec<(usize, StoreError)>,
+/// What the writer does after a job ran.
+pub(crate) enum Ran {
+    /// It succeeded; its writes stay.
+    Keep,
+    /// It refused; its writes are undone, the others' stay.
+    Undo,
+    /// The database failed during it; the whole transaction is undone.
+    Abort,
+    /// It needs these turns as well: it is undone, and runs again in a transaction that holds them.
+    Again(ShardSet),
 }
+
+/// The jobs, by their index in the transaction, whose writes the database refused after they had ended.
+pub(crate) type Failed = Vec<(usize, StoreError)>;
 
 impl BufferedConnection {
     /// A transaction has begun, with these turns and a savepoint `job`.
@@ -170,7 +164,7 @@ impl BufferedConnection {
 
     /// Sends what is still buffered, before the commit. Returns the jobs that failed by it; none of their writes are
     /// in the transaction.
-    pub(crate) async fn finish(&mut self) -> Result<Vec<(usize, StoreError)>> {
+    pub(crate) async fn finish(&mut self) -> Result<Failed> {
         self.send_ended().await?;
         Ok(self.batch.as_mut().map(|batch| std::mem::take(&mut batch.failed)).unwrap_or_default())
     }

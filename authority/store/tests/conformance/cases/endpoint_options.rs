@@ -8,7 +8,8 @@ use authority_domain::endpoint::changes::EndpointPatch;
 use authority_domain::endpoint::client_certificate::ClientCertificate;
 use authority_domain::{DisabledReason, Endpoint, EndpointId, Timestamp};
 use authority_store::StoreError;
-use authority_store::tx::{DeliveryOptions, SealedOption};
+use authority_store::hand_off::DeliveryOptions;
+use authority_store::tx::SealedOption;
 
 use super::endpoints::{stored, update};
 use super::{Counter, Database, Shop, ask, at, done, endpoint, read};

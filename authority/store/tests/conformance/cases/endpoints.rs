@@ -4,7 +4,7 @@ use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::changes::EndpointPatch;
 use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus};
 use authority_store::StoreError;
-use authority_store::tx::SealedSecret;
+use authority_store::hand_off::SealedSecret;
 
 use super::{Database, Shop, ask, at, done, endpoint, read};
 

@@ -13,9 +13,8 @@ use authority_domain::{
     AlertCode, AlertId, AttemptId, Checkout, EndpointId, KeyId, Merchant, MerchantId, OperatorScope, Payment,
     PaymentId, PaymentStatus, RequestId, Scope, Timestamp,
 };
-use authority_store::tx::{
-    IdempotencyRecord, KeyScope, LeasedDelivery, OperatorKeyRecord, SettledAs, Settlement,
-};
+use authority_store::hand_off::LeasedDelivery;
+use authority_store::tx::{IdempotencyRecord, KeyScope, OperatorKeyRecord, SettledAs, Settlement};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::json;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use authority_domain::{AttemptOutcome, DisabledReason, EndpointId, Timestamp};
 use authority_store::StoreError;
+use authority_store::claims::{Among, claim};
 use authority_store::commit::Audience;
-use authority_store::hand_off::{Among, HandedOff, claim};
+use authority_store::hand_off::HandedOff;
 use authority_store::slots::{AttemptEnd, Want};
 use authority_store::tx::{SettledAs, Settlement};
 use futures_util::FutureExt;

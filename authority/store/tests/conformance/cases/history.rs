@@ -1,9 +1,9 @@
 //! The history of deliveries: contract 2.9, 4.5.
 
-use authority_domain::delivery::Delivery;
+use authority_domain::delivery::{Delivery, Trigger};
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::{DeliveryId, DeliveryStatus, EndpointId, EventId, FailureReason};
-use authority_store::tx::{EventHead, SettledAs, Trigger};
+use authority_store::tx::{EventHead, SettledAs};
 use serde_json::json;
 use verify_core::catalog::EventType;
 

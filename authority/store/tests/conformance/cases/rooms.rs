@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use authority_domain::endpoint::HealthState;
 use authority_domain::endpoint::hold::{Hold, cap};
 use authority_domain::{EndpointId, Timestamp};
+use authority_store::hand_off::Lease;
 use authority_store::slots::Want;
-use authority_store::tx::Lease;
 
 use super::{Database, Shop, at, done, noon, read};
 

@@ -2,7 +2,7 @@
 
 use authority_domain::EndpointId;
 use authority_store::StoreError;
-use authority_store::tx::SealedSecret;
+use authority_store::hand_off::SealedSecret;
 
 use super::{Database, Shop, ask, at, done, noon};
 

@@ -1,6 +1,7 @@
 //! Outcomes of attempts, and what they leave of their deliveries: contract 2.9, 7.3.
 
-use authority_store::tx::{LeasedDelivery, Settled, SettledAs};
+use authority_store::hand_off::LeasedDelivery;
+use authority_store::tx::{Settled, SettledAs};
 
 use super::{Database, Shop, at, done, noon, read, settlement};
 

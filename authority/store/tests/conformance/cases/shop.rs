@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::delivery::Trigger;
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::event::change::Record;
 use authority_domain::list_filter::EventFilter;
@@ -16,10 +17,9 @@ use authority_domain::{
 };
 use authority_store::Store;
 use authority_store::commit::{Audience, Commit, Committed, commit_changes};
+use authority_store::hand_off::{Lease, LeasedDelivery, NewDelivery, SealedSecret};
 use authority_store::shards::Shard;
-use authority_store::tx::{
-    Lease, LeasedDelivery, NewDelivery, Prefetch, SealedSecret, Settlement, Trigger, Tx,
-};
+use authority_store::tx::{Prefetch, Settlement, Tx};
 use verify_core::catalog::EventType;
 
 use super::fixtures::{checkout, new_payment, reported};

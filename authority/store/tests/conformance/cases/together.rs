@@ -3,7 +3,8 @@
 use authority_domain::{Change, ErrorCode, Merchant, Refusal};
 use authority_store::StoreError;
 use authority_store::commit::{Audience, Committed};
-use authority_store::tx::{MessageId, ProcessorMessage, SealedSecret};
+use authority_store::hand_off::SealedSecret;
+use authority_store::tx::{MessageId, ProcessorMessage};
 
 use super::{Database, Pending, Shop, ask, endpoint, hold, noon, release, submit};
 

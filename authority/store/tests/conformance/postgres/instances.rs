@@ -127,8 +127,11 @@ async fn take_turns(database: PostgresDatabase) {
                 let counted: Result<i64, StoreError> = ask!(store.write, |tx| async {
                     let before = tx.endpoint_count(&tenant).await?;
                     let endpoint = crate::cases::fixtures::endpoint(tenant.livemode, &["*"]);
-                    let secret =
-                        authority_store::tx::SealedSecret { version: 1, sealed: vec![1], expires_at: None };
+                    let secret = authority_store::hand_off::SealedSecret {
+                        version: 1,
+                        sealed: vec![1],
+                        expires_at: None,
+                    };
                     tx.endpoint_insert(&tenant, &endpoint, &secret).await?;
                     Ok(before)
                 });

@@ -1,4 +1,4 @@
-//! Reading the rows of a page one by one, and no more of them than a page may hold.
+//! Pages of lists: what is read for one, and reading its rows one by one, and no more of them than a page may hold.
 //!
 //! A page is asked for by a number of rows, and a row can be large. The rows are taken from the database as they come
 //! and the reading stops with the first one that the page has no room for, so that nobody's list is ever in memory as a
@@ -9,7 +9,45 @@ use futures_util::stream::BoxStream;
 
 use crate::Result;
 use crate::driver::{Column, Error, Row};
-use crate::tx::PAGE_BYTES;
+
+/// The most bytes of items that a page of a list may hold (contract 18.2): reading stops at the first row that does
+/// not fit.
+pub const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The most rows that a page looks at for those that match its filters, where no index finds them.
+pub const LOOK_AHEAD: i64 = 10_000;
+
+/// What was read for a page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    /// In the order of the list, each with its position.
+    pub rows: Vec<(i64, T)>,
+    /// The page looked at [`LOOK_AHEAD`] rows, of which this position is the last. What is behind it was not looked at.
+    pub looked_to: Option<i64>,
+}
+
+impl<T> From<Vec<(i64, T)>> for Page<T> {
+    /// A page that looked as far as it had to.
+    fn from(rows: Vec<(i64, T)>) -> Self {
+        Self { rows, looked_to: None }
+    }
+}
+
+/// What was read for a page of an operator's list, which goes by ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageById<T> {
+    /// In the order of the list.
+    pub rows: Vec<T>,
+    /// The page looked at [`LOOK_AHEAD`] rows, of which this is the last one's id.
+    pub looked_to: Option<String>,
+}
+
+impl<T> From<Vec<T>> for PageById<T> {
+    /// A page that looked as far as it had to.
+    fn from(rows: Vec<T>) -> Self {
+        Self { rows, looked_to: None }
+    }
+}
 
 /// Collects what `read` makes of the rows, each with its size in bytes, up to the row behind the page's last one.
 pub(crate) async fn page_rows<T>(

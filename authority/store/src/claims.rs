@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use authority_domain::{EndpointId, MerchantId, Timestamp};
 
 use crate::Result;
+use crate::hand_off::Lease;
 use crate::slots::{Slots, Want, whole};
-use crate::tx::{Lease, Tx};
+use crate::sql::Tx;
 
 /// Deliveries per claim: bounds the transaction and the bodies in memory.
 const CLAIM_MAX: usize = 256;

@@ -12,71 +12,41 @@
 //! the cache runs the query itself, so no result depends on the prefetch. On PostgreSQL each of the three is a round
 //! trip, for any number of jobs.
 
+use crate::hand_off::DispatchHandle;
+use crate::sql::transaction::first_reads::Prefetch;
+use crate::sql::transaction::keys::stream_key;
+use crate::sql::transaction::tx::JobState;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
-use authority_domain::refund::RequesterType;
-use authority_domain::{
-    CheckoutId, Merchant, OrderNumber, PaymentId, RefundId, ShipmentId, Tenant, Timestamp,
-};
+use authority_domain::{Merchant, OrderNumber, Tenant};
 
 use crate::Result;
-use crate::sql::event::streams;
-use crate::sql::idempotency::waits_under;
-use crate::sql::order::numbers::{NUMBERS_START_ABOVE, counter_waits_under};
-use crate::sql::order::{order_key, surroundings};
+use crate::sql::order::surroundings;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::{FirstReads, KeyColumns, keys};
+use crate::sql::transaction::keys::{NUMBERS_START_ABOVE, answer_key, counter_key, order_key};
 use crate::sql::transaction::lookup_kinds::USED_FOR_ORDERS;
 use crate::sql::transaction::lookups::{Found, Part};
-use crate::sql::transaction::transaction_cache::{FoundKey, FoundPayable, FoundRecord, OrderSurroundings};
-use crate::tx::{KeyScope, KnownMessage, MessageId};
-
-/// What a job will read first, so that it can be read for all queued jobs together. The job may read anything else,
-/// and need not read this.
-#[derive(Clone, Debug)]
-pub struct Prefetch {
-    /// The merchant and mode it is about.
-    pub tenant: Option<Tenant>,
-    /// Its idempotency key.
-    pub key: Option<(KeyScope, String)>,
-    /// The records it is about.
-    pub reads: Vec<FirstRead>,
-    /// The time of the request.
-    pub now: Timestamp,
-}
-
-/// A record that a job will read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FirstRead {
-    /// A checkout of the job's tenant that is to be paid ([`Tx::checkout_to_pay`]).
-    CheckoutToPay(CheckoutId),
-    /// An earlier message of a processor ([`Tx::processor_report_get`]).
-    Message(MessageId),
-    /// An order of this tenant, with its payments, open refunds, shipments and marked lines.
-    Order(Tenant, OrderNumber),
-    /// The next generated order number of the job's tenant ([`Tx::order_number_reserve`]).
-    OrderNumber,
-    /// A payment, with what stands around it ([`Tx::payment_find`]). It may need an order number.
-    Payment(PaymentId),
-    /// A refund ([`Tx::refund_get`]).
-    Refund(RefundId),
-    /// The refund of this tenant that a requester made with this key ([`Tx::refund_by_key`]).
-    RefundUnderKey(Tenant, RequesterType, String),
-    /// A shipment ([`Tx::shipment_find`]).
-    Shipment(ShipmentId),
-    /// The shipment of this tenant that was made with this key ([`Tx::shipment_by_key`]).
-    ShipmentUnderKey(Tenant, String),
-}
-
-impl Prefetch {
-    /// Whether a merchant asks, with an idempotency key.
-    pub(crate) fn is_of_merchant(&self) -> bool {
-        matches!(self.key, Some((KeyScope::Merchant(_), _)))
-    }
-}
+use crate::sql::transaction::transaction_cache::{
+    FoundKey, FoundPayable, FoundRecord, KnownMessage, OrderSurroundings,
+};
 
 impl Tx {
+    /// Reads what `jobs` will ask for first, before they run.
+    pub(crate) async fn look(
+        &mut self,
+        jobs: &[&Prefetch],
+        dispatch: Option<Arc<DispatchHandle>>,
+    ) -> Result<()> {
+        self.conn.begin_job(0);
+        self.job = JobState::with(dispatch);
+        let seen = self.prefetch(jobs).await;
+        self.job = JobState::default();
+        Ok(self.conn.end_look(seen).await?)
+    }
+
     /// Caches what `jobs` will ask for.
     pub(crate) async fn prefetch(&mut self, jobs: &[&Prefetch]) -> Result<()> {
         let reads = FirstReads::of(jobs, &self.conn);
@@ -94,7 +64,7 @@ impl Tx {
         if asked.iter().all(|asked| asked.keys.is_empty()) {
             return Ok(());
         }
-        let rows = self.look_up(&asked, &[]).await?;
+        let rows = self.conn.look_up(&asked, &[]).await?;
         self.note_nothing_found(reads);
         let mut orders: HashMap<_, _> =
             reads.orders.keys().map(|key| (key.clone(), OrderSurroundings::default())).collect();
@@ -138,14 +108,14 @@ impl Tx {
                 }
             }
             Part::Answer => {
-                let key = waits_under(&row.text(0)?, row.flag()?, &row.text(1)?);
+                let key = answer_key(&row.text(0)?, row.flag()?, &row.text(1)?);
                 let (fingerprint, answer) = (row.bytes()?, row.text(2)?);
                 let found = FoundKey { fingerprint, answer, expires_at: row.number(0)? };
                 self.conn.note_key(key, Some(found));
             }
             Part::Counter => {
                 let tenant = row.tenant()?;
-                self.conn.note_counter(&tenant, &counter_waits_under(&tenant), row.number(0)?);
+                self.conn.note_counter(&tenant, &counter_key(&tenant), row.number(0)?);
             }
             Part::CheckoutToPay => {
                 let (tenant, body) = (row.tenant()?, row.text(2)?);
@@ -170,7 +140,7 @@ impl Tx {
 
     async fn streams_ahead(&mut self, jobs: &[&Prefetch]) -> Result<()> {
         let unknown = |tenant: &&Tenant| {
-            !self.conn.cache.streams.contains_key(tenant) && !self.conn.waits(&streams::waits_under(tenant))
+            !self.conn.cache.streams.contains_key(tenant) && !self.conn.waits(&stream_key(tenant))
         };
         let tenants: HashSet<_> = jobs.iter().filter_map(|job| job.tenant.as_ref()).filter(unknown).collect();
         let tenants: Vec<_> = tenants.into_iter().collect();
@@ -201,7 +171,7 @@ impl Tx {
         if numbers.len() < self.conn.dialect().worth_looking_up {
             return Ok(());
         }
-        let rows = self.look_up(&[keys(&USED_FOR_ORDERS, &numbers)], &[]).await?;
+        let rows = self.conn.look_up(&[keys(&USED_FOR_ORDERS, &numbers)], &[]).await?;
         let used: HashSet<_> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
         self.conn.cache.unused.extend(numbers.into_keys().filter(|key| !used.contains(key)));
         Ok(())
