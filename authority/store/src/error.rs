@@ -7,8 +7,6 @@ use authority_domain::Refusal;
 use authority_domain::refusal::Fault;
 use thiserror::Error;
 
-use crate::postgres;
-
 /// A uniqueness rule of the schema that a write violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {
@@ -93,50 +91,6 @@ impl StoreError {
     #[must_use]
     pub fn may_pass(&self) -> bool {
         self.ends_transaction() || matches!(self, Self::Unprepared(_))
-    }
-}
-
-impl From<sqlx::Error> for StoreError {
-    fn from(error: sqlx::Error) -> Self {
-        match &error {
-            sqlx::Error::Database(database) => {
-                use sqlx::error::ErrorKind;
-                if let Some(database) = database.try_downcast_ref::<sqlx::postgres::PgDatabaseError>() {
-                    return postgres::failure::read(database);
-                }
-                let message = database.message();
-                match database.kind() {
-                    ErrorKind::UniqueViolation if message.contains("merchants.slug") => {
-                        Self::Conflict(Constraint::MerchantSlug)
-                    }
-                    // SQLite names the index of expressions and the columns of any other.
-                    ErrorKind::UniqueViolation if message.contains("partner_connections_pair") => {
-                        Self::Conflict(Constraint::ConnectedPair)
-                    }
-                    ErrorKind::UniqueViolation
-                        if message.ends_with("order_shares.order_number, order_shares.connection_id") =>
-                    {
-                        Self::Conflict(Constraint::SharedOrder)
-                    }
-                    ErrorKind::UniqueViolation
-                    | ErrorKind::ForeignKeyViolation
-                    | ErrorKind::NotNullViolation
-                    | ErrorKind::CheckViolation => {
-                        tracing::error!(error = %error, "constraint violated");
-                        Self::Conflict(Constraint::Other)
-                    }
-                    _ => Self::Unavailable(error.to_string()),
-                }
-            }
-            sqlx::Error::ColumnNotFound(_)
-            | sqlx::Error::ColumnDecode { .. }
-            | sqlx::Error::ColumnIndexOutOfBounds { .. }
-            | sqlx::Error::Decode(_)
-            | sqlx::Error::Encode(_)
-            | sqlx::Error::TypeNotFound { .. } => Self::Broken(error.to_string()),
-            sqlx::Error::PoolClosed => Self::Closed,
-            _ => Self::Unavailable(error.to_string()),
-        }
     }
 }
 

@@ -42,8 +42,8 @@ pub use inspect::Inspection;
 pub use job::{JobError, Work};
 pub use postgres::Distribution;
 pub use readers::ReaderCount;
-pub use store::{Access, Store};
-pub use store_url::{ServerUrl, StoreUrl};
+pub use store::Store;
+pub use store_url::{Access, ServerUrl, StoreUrl};
 
 /// What the store answers.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -64,6 +64,11 @@ impl ShardSet {
         Self::one(Shard::of(merchant).0.into())
     }
 
+    /// The shards of the deliveries of a tenant's events: those to its own endpoints, and those to the platform's.
+    pub(crate) fn of_deliveries(tenant: &Tenant) -> Self {
+        Self::of(&tenant.merchant_id).or(Self::of(&Tenant::operator().merchant_id))
+    }
+
     /// The shards, ascending.
     pub(crate) fn all(self) -> impl Iterator<Item = Shard> {
         (0..=64).map(Shard).filter(move |shard| self.contains(Self::one(shard.0.into())))

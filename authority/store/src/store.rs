@@ -14,21 +14,12 @@ use crate::shards::Turns;
 use crate::sql::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
 use crate::sqlite::ServerLock;
-use crate::store_url::StoreUrl;
+use crate::store_url::{Access, StoreUrl};
 use crate::supervisor::Supervisor;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
 use crate::{Distribution, postgres, sqlite};
 use crate::{Result, StoreError};
-
-/// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// This process serves it: a second one is refused ([`StoreError::Locked`]).
-    Exclusive,
-    /// A command beside a running service.
-    Shared,
-}
 
 /// A database, opened and migrated. Cheap to clone.
 #[derive(Clone)]
@@ -63,7 +54,8 @@ impl Store {
                 StoreUrl::Sqlite(path) => {
                     let opened = sqlite::open(path, access).await?;
                     let (records, lists) = (opened.record_readers, opened.list_readers);
-                    (vec![Box::new(opened.writing)], Pool::Sqlite(records), Pool::Sqlite(lists), opened.lock)
+                    let readers = |pool| Pool::Sqlite(pool, &sqlite::DIALECT);
+                    (vec![Box::new(opened.writing)], readers(records), readers(lists), opened.lock)
                 }
                 StoreUrl::Postgres(url) => {
                     let opened = postgres::open(url).await?;

@@ -43,3 +43,12 @@ impl StoreUrl {
         readable.then(|| Self::Postgres(ServerUrl(text.to_owned())))
     }
 }
+
+/// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// This process serves it: a second one is refused ([`StoreError::Locked`]).
+    Exclusive,
+    /// A command beside a running service.
+    Shared,
+}

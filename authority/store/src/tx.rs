@@ -5,6 +5,7 @@ pub use authority_domain::delivery::Trigger;
 
 pub use crate::sql::checkout::DueCheckout;
 pub use crate::sql::delivery::NewDeliveryState;
+pub use crate::sql::delivery::day_figures::HourFigures;
 pub use crate::sql::delivery::history::EventHead;
 pub use crate::sql::delivery::settlements::{Settled, SettledAs, Settlement};
 pub use crate::sql::endpoint::health::{ConditionOf, Overdue};
@@ -22,7 +23,6 @@ pub use crate::sql::operator::console_sessions::ConsoleSession;
 pub use crate::sql::operator::figures::QueueFigures;
 pub use crate::sql::operator::reads::{Backlog, FoundDelivery, FoundEndpoint, Outbox, OutboxFigures};
 pub use crate::sql::operator::search::{FoundRecord, MatchedName, NamedRecord, SideRecord};
-pub use crate::sql::order::story::HourFigures;
 pub use crate::sql::order::{PendingLimit, PendingOrder};
 pub use crate::sql::partner::orders::SeenOrder;
 pub use crate::sql::partner::shares::SharePositions;

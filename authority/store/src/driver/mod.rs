@@ -8,6 +8,7 @@
 //! Nothing here knows of buffered rows: a job's statements go through [`crate::sql::transaction::write_buffer`].
 
 mod dialect;
+mod failure;
 mod pool;
 mod query;
 mod row;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection as _, Database, Executor as _, PgConnection, Postgres, Sqlite, SqliteConnection};
+use sqlx::{Connection as _, Database, Executor as _, PgConnection, Postgres, Sqlite};
 use tokio::time::timeout;
 
 pub(crate) use dialect::Dialect;
@@ -30,9 +31,6 @@ pub(crate) use row::{Column, FromRow, Row};
 pub(crate) use statement::{Statement, Target};
 pub(crate) use value::{Kind, Value};
 
-use crate::shards::ShardSet;
-use crate::{postgres, sqlite};
-
 pub(crate) type Error = sqlx::Error;
 
 /// How long a connection may take to answer when it returns to its pool; then it is dropped.
@@ -40,7 +38,7 @@ const RETURN_WAIT: Duration = Duration::from_secs(5);
 
 /// A connection to either database.
 pub(crate) enum Connection {
-    Sqlite(Held<Sqlite>),
+    Sqlite(Held<Sqlite>, &'static Dialect),
     /// With the words of PostgreSQL itself or of Citus.
     Postgres(Held<Postgres>, &'static Dialect),
 }
@@ -71,22 +69,9 @@ impl<D: Database> DerefMut for Held<D> {
     }
 }
 
-impl From<SqliteConnection> for Connection {
-    fn from(own: SqliteConnection) -> Self {
-        Self::Sqlite(Held::Own(own))
-    }
-}
-
 impl From<(PgConnection, &'static Dialect)> for Connection {
     fn from((own, dialect): (PgConnection, &'static Dialect)) -> Self {
         Self::Postgres(Held::Own(own), dialect)
-    }
-}
-
-#[cfg(test)]
-impl From<PgConnection> for Connection {
-    fn from(own: PgConnection) -> Self {
-        (own, &postgres::DIALECT).into()
     }
 }
 
@@ -94,15 +79,14 @@ impl Connection {
     /// How its database says what the two say differently.
     pub(crate) fn dialect(&self) -> &'static Dialect {
         match self {
-            Self::Sqlite(_) => &sqlite::DIALECT,
-            Self::Postgres(_, dialect) => dialect,
+            Self::Sqlite(_, dialect) | Self::Postgres(_, dialect) => dialect,
         }
     }
 
     /// All rows.
     pub(crate) async fn all<T: FromRow>(&mut self, query: Query<'_>) -> Result<Vec<T>, Error> {
         match self {
-            Self::Sqlite(conn) => collect(conn.fetch(query.written::<Sqlite>()?)).await,
+            Self::Sqlite(conn, _) => collect(conn.fetch(query.written::<Sqlite>()?)).await,
             Self::Postgres(conn, _) => collect(conn.fetch(query.written::<Postgres>()?)).await,
         }
     }
@@ -110,7 +94,7 @@ impl Connection {
     /// The first row, if there is one.
     pub(crate) async fn optional<T: FromRow>(&mut self, query: Query<'_>) -> Result<Option<T>, Error> {
         let row: Option<Row> = match self {
-            Self::Sqlite(conn) => conn.fetch_optional(query.written::<Sqlite>()?).await?.map(Row::Sqlite),
+            Self::Sqlite(conn, _) => conn.fetch_optional(query.written::<Sqlite>()?).await?.map(Row::Sqlite),
             Self::Postgres(conn, _) => {
                 conn.fetch_optional(query.written::<Postgres>()?).await?.map(Row::Postgres)
             }
@@ -121,7 +105,7 @@ impl Connection {
     /// The rows as they come.
     pub(crate) fn stream(&mut self, query: Query<'_>) -> Result<BoxStream<'_, Result<Row, Error>>, Error> {
         Ok(match self {
-            Self::Sqlite(conn) => conn.fetch(query.written::<Sqlite>()?).map_ok(Row::Sqlite).boxed(),
+            Self::Sqlite(conn, _) => conn.fetch(query.written::<Sqlite>()?).map_ok(Row::Sqlite).boxed(),
             Self::Postgres(conn, _) => conn.fetch(query.written::<Postgres>()?).map_ok(Row::Postgres).boxed(),
         })
     }
@@ -129,7 +113,7 @@ impl Connection {
     /// Runs a statement that returns no rows; returns how many it touched.
     pub(crate) async fn execute(&mut self, query: Query<'_>) -> Result<u64, Error> {
         Ok(match self {
-            Self::Sqlite(conn) => conn.execute(query.written::<Sqlite>()?).await?.rows_affected(),
+            Self::Sqlite(conn, _) => conn.execute(query.written::<Sqlite>()?).await?.rows_affected(),
             Self::Postgres(conn, _) => conn.execute(query.written::<Postgres>()?).await?.rows_affected(),
         })
     }
@@ -137,17 +121,8 @@ impl Connection {
     /// Runs statements without parameters.
     pub(crate) async fn control(&mut self, statements: &'static str) -> Result<(), Error> {
         match self {
-            Self::Sqlite(conn) => sqlx::query(statements).execute(&mut **conn).await.map(drop),
+            Self::Sqlite(conn, _) => sqlx::query(statements).execute(&mut **conn).await.map(drop),
             Self::Postgres(conn, _) => sqlx::raw_sql(statements).execute(&mut **conn).await.map(drop),
-        }
-    }
-
-    /// Runs statements without parameters, of which one returns the turns that were taken. The file of SQLite has one
-    /// writer: whoever writes has every turn.
-    pub(crate) async fn turns(&mut self, statements: String) -> Result<ShardSet, Error> {
-        match self {
-            Self::Sqlite(_) => Ok(ShardSet::ALL),
-            Self::Postgres(conn, _) => postgres::batch::turns(conn, statements).await,
         }
     }
 
@@ -163,16 +138,16 @@ impl Connection {
     pub(crate) fn give_up(self) {
         match self {
             Self::Postgres(Held::Pooled(conn), _) => drop(conn.detach()),
-            Self::Sqlite(_) | Self::Postgres(Held::Own(_), _) => {}
+            Self::Sqlite(..) | Self::Postgres(Held::Own(_), _) => {}
         }
     }
 
     /// Closes the connection; one that belongs to a pool returns to it.
     pub(crate) async fn close(self) -> Result<(), Error> {
         match self {
-            Self::Sqlite(Held::Own(conn)) => conn.close().await,
+            Self::Sqlite(Held::Own(conn), _) => conn.close().await,
             Self::Postgres(Held::Own(conn), _) => conn.close().await,
-            Self::Sqlite(Held::Pooled(_)) | Self::Postgres(Held::Pooled(_), _) => Ok(()),
+            Self::Sqlite(Held::Pooled(_), _) | Self::Postgres(Held::Pooled(_), _) => Ok(()),
         }
     }
 }

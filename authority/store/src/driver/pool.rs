@@ -20,7 +20,7 @@ const ALIVE: Duration = Duration::from_millis(250);
 /// A pool of either database.
 #[derive(Clone)]
 pub(crate) enum Pool {
-    Sqlite(SqlitePool),
+    Sqlite(SqlitePool, &'static Dialect),
     Postgres(PgPool, &'static Dialect),
 }
 
@@ -28,7 +28,7 @@ impl Pool {
     /// Waits for a connection.
     pub(crate) async fn acquire(&self) -> Result<Connection, Error> {
         Ok(match self {
-            Self::Sqlite(pool) => Connection::Sqlite(Held::Pooled(pool.acquire().await?)),
+            Self::Sqlite(pool, dialect) => Connection::Sqlite(Held::Pooled(pool.acquire().await?), dialect),
             Self::Postgres(pool, dialect) => {
                 Connection::Postgres(Held::Pooled(acquire(pool).await?), dialect)
             }
@@ -38,14 +38,14 @@ impl Pool {
     /// The connections that are open, those of them that nobody uses, and the most there may be.
     pub(crate) fn counts(&self) -> (u32, usize, u32) {
         match self {
-            Self::Sqlite(pool) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
+            Self::Sqlite(pool, _) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
             Self::Postgres(pool, _) => (pool.size(), pool.num_idle(), pool.options().get_max_connections()),
         }
     }
 
     pub(crate) async fn close(&self) {
         match self {
-            Self::Sqlite(pool) => pool.close().await,
+            Self::Sqlite(pool, _) => pool.close().await,
             Self::Postgres(pool, _) => pool.close().await,
         }
     }

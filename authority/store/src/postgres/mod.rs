@@ -14,7 +14,6 @@
 pub(crate) mod batch;
 mod connection;
 mod distribute;
-pub(crate) mod failure;
 mod indexes;
 #[cfg(test)]
 mod merchant_plans;
@@ -186,3 +185,10 @@ const POSTGRES: Dialect = Dialect {
     waiting: waiting!(),
     known,
 };
+
+#[cfg(test)]
+impl From<sqlx::PgConnection> for crate::driver::Connection {
+    fn from(own: sqlx::PgConnection) -> Self {
+        (own, &DIALECT).into()
+    }
+}

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use super::connection::SqliteWriting;
 use crate::hand_off::CommitListeners;
 use crate::job::{Job, Work, typed};
-use crate::store::Access;
+use crate::store_url::Access;
 use crate::supervisor::Supervisor;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;

@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 
 use crate::driver::query;
 use crate::sql::Tx;
-use crate::store::Access;
+use crate::store_url::Access;
 
 /// Steps between two calls of the counter: the resolution of what is measured.
 pub(super) const RESOLUTION: u16 = 50;

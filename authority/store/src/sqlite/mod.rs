@@ -24,10 +24,18 @@ mod share_plans;
 #[cfg(test)]
 mod upkeep_plans;
 
-use crate::driver::Dialect;
+use sqlx::SqliteConnection;
+
+use crate::driver::{Connection, Dialect, Held};
 use crate::shards::ShardSet;
 
 pub(crate) use open::{ServerLock, inspect, known, make_private, open};
+
+impl From<SqliteConnection> for Connection {
+    fn from(own: SqliteConnection) -> Self {
+        Self::Sqlite(Held::Own(own), &DIALECT)
+    }
+}
 
 /// See [`Dialect::waiting`].
 macro_rules! waiting {

@@ -9,7 +9,7 @@ use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 use super::connection::SqliteWriting;
 use crate::migrations::{self, FOUND, Found, Known};
-use crate::store::Access;
+use crate::store_url::Access;
 use crate::{Result, StoreError};
 
 /// How long a statement waits for another process's lock (contract 8.4: at least 5 s).

@@ -4,7 +4,7 @@
 //! transaction is open, and settles only where the token is still its own. After the end of the lease any other
 //! holder may take the delivery, so a dead process blocks nothing.
 
-pub(crate) mod backlog;
+pub(crate) mod day_figures;
 pub(crate) mod history;
 pub(crate) mod lease;
 pub(crate) mod leased;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::{EndpointId, Tenant, Timestamp};
 
-use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
+use crate::sql::endpoint::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::{Query, Result, Row, Shard, Tx, query};
 
 impl Tx {

@@ -1,7 +1,7 @@
 //! Webhook endpoints with their sealed signing secrets, request headers and client certificates. Only the operator
 //! can see a deleted endpoint: every function that takes a tenant skips it.
 
-pub(crate) mod day_figures;
+pub(crate) mod backlog;
 pub(crate) mod health;
 pub(crate) mod health_figures;
 pub(crate) mod recovered_deliveries;

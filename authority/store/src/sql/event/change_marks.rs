@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use authority_domain::{Tenant, Timestamp};
 
-use crate::sql::endpoint::day_figures::{HOUR_MS, hour};
+use crate::sql::delivery::day_figures::{HOUR_MS, hour};
 use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, query};
 
 /// Attempts are counted where they began: no attempt that has just ended began before the newest three rows.

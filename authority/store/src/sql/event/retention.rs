@@ -12,7 +12,6 @@ use std::collections::{HashMap, HashSet};
 
 use authority_domain::{EventId, Tenant, Timestamp};
 
-use crate::sql::order::story::with_operator;
 use crate::sql::{Across, Kind, Query, Result, Shard, ShardSet, Tx, query};
 
 /// One of the oldest events of a stream.
@@ -67,7 +66,7 @@ impl Tx {
              FROM deliveries WHERE ",
         );
         deliveries
-            .push_shards("", with_operator(tenant))
+            .push_shards("", ShardSet::of_deliveries(tenant))
             .push_in("event_id", &ids)
             .push(" GROUP BY event_id");
         let deliveries: Vec<(String, i64, i64)> = deliveries.read(&mut self.conn).await?;
@@ -91,7 +90,7 @@ impl Tx {
     ) -> Result<u64> {
         let Some((any, _)) = streams.first() else { return Ok(0) };
         let ids: Vec<&EventId> = streams.iter().flat_map(|(_, events)| events).collect();
-        let (shard, shards) = (Shard::of(&any.merchant_id), with_operator(any));
+        let (shard, shards) = (Shard::of(&any.merchant_id), ShardSet::of_deliveries(any));
         let mut events = Query::new("SELECT id, sequence, created_at FROM events WHERE ");
         events.push_shard("", shard).push_in("id", &ids);
         let events: Vec<(String, i64, i64)> = events.read(&mut self.conn).await?;
@@ -137,11 +136,14 @@ impl Tx {
     /// transaction.
     pub async fn retention_thin(&mut self, tenant: &Tenant, event: &EventId, limit: i64) -> Result<u64> {
         let mut query = Query::new("SELECT id FROM deliveries WHERE ");
-        query.push_shards("", with_operator(tenant)).push(" AND event_id = ").push_bind(event.as_str());
+        query
+            .push_shards("", ShardSet::of_deliveries(tenant))
+            .push(" AND event_id = ")
+            .push_bind(event.as_str());
         query.push(" AND triggered_by <> 'event' AND status <> 'pending' LIMIT ").push_bind(limit);
         let ended: Vec<String> = query.read(&mut self.conn).await?;
         let removed = u64::try_from(ended.len()).unwrap_or(u64::MAX);
-        self.remove_deliveries(with_operator(tenant), ended).await?;
+        self.remove_deliveries(ShardSet::of_deliveries(tenant), ended).await?;
         Ok(removed)
     }
 

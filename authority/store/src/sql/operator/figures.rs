@@ -6,7 +6,7 @@ use rand::distr::{Alphanumeric, SampleString as _};
 use rand::rngs::StdRng;
 
 use crate::migrations::{FOUND, Found};
-use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
+use crate::sql::endpoint::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::{Across, Query, Result, Row, Tx, fields, query};
 
 /// The delivery backlog.

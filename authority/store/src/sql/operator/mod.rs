@@ -9,3 +9,4 @@ pub(crate) mod figures;
 pub(crate) mod instances;
 pub(crate) mod reads;
 pub(crate) mod search;
+pub(crate) mod story;

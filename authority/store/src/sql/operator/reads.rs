@@ -5,8 +5,8 @@ use authority_domain::endpoint::HealthState;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::{DeliveryId, Endpoint, EndpointId, EventId, MerchantId, Tenant, Timestamp};
 
-use crate::sql::delivery::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::delivery::history::{ATTEMPTS, attempt, delivery};
+use crate::sql::endpoint::backlog::{COUNTED, COUNTED_MAX};
 use crate::sql::endpoint::rows::{self, endpoint};
 use crate::sql::event::push_event_filter;
 use crate::sql::transaction::pages::placed_texts;

@@ -2,7 +2,6 @@
 
 pub(crate) mod external_references;
 pub(crate) mod numbers;
-pub(crate) mod story;
 pub(crate) mod surroundings;
 
 use crate::sql::transaction::keys::order_key;

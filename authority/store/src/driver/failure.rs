@@ -1,9 +1,52 @@
-//! What the server's error codes mean for a use case.
+//! What the errors of the databases mean for a use case.
 
+use sqlx::error::ErrorKind;
 use sqlx::postgres::PgDatabaseError;
 
-use crate::StoreError;
-use crate::error::Constraint;
+use crate::error::{Constraint, StoreError};
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Database(database) => {
+                if let Some(database) = database.try_downcast_ref::<PgDatabaseError>() {
+                    return of_postgres(database);
+                }
+                let message = database.message();
+                match database.kind() {
+                    ErrorKind::UniqueViolation if message.contains("merchants.slug") => {
+                        Self::Conflict(Constraint::MerchantSlug)
+                    }
+                    // SQLite names the index of expressions and the columns of any other.
+                    ErrorKind::UniqueViolation if message.contains("partner_connections_pair") => {
+                        Self::Conflict(Constraint::ConnectedPair)
+                    }
+                    ErrorKind::UniqueViolation
+                        if message.ends_with("order_shares.order_number, order_shares.connection_id") =>
+                    {
+                        Self::Conflict(Constraint::SharedOrder)
+                    }
+                    ErrorKind::UniqueViolation
+                    | ErrorKind::ForeignKeyViolation
+                    | ErrorKind::NotNullViolation
+                    | ErrorKind::CheckViolation => {
+                        tracing::error!(error = %error, "constraint violated");
+                        Self::Conflict(Constraint::Other)
+                    }
+                    _ => Self::Unavailable(error.to_string()),
+                }
+            }
+            sqlx::Error::ColumnNotFound(_)
+            | sqlx::Error::ColumnDecode { .. }
+            | sqlx::Error::ColumnIndexOutOfBounds { .. }
+            | sqlx::Error::Decode(_)
+            | sqlx::Error::Encode(_)
+            | sqlx::Error::TypeNotFound { .. } => Self::Broken(error.to_string()),
+            sqlx::Error::PoolClosed => Self::Closed,
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}
 
 /// SQLSTATE of an error without one of its own. Citus gives it to what a worker says against rows that it was sent.
 const INTERNAL: &str = "XX000";
@@ -30,7 +73,7 @@ fn violated(error: &PgDatabaseError) -> Option<&str> {
 /// cannot be stored and a wrong statement concern one job; a table that is gone concerns everybody. Everything else
 /// (connections, resources, shutting down, serialization, deadlocks, timeouts) means that the database cannot answer
 /// now.
-pub(crate) fn read(error: &PgDatabaseError) -> StoreError {
+fn of_postgres(error: &PgDatabaseError) -> StoreError {
     let violated = violated(error);
     let code = match violated {
         Some(_) if error.code() == INTERNAL => "23000",

@@ -2,33 +2,12 @@
 //! few statements however many there are.
 
 use authority_domain::delivery::Attempt;
-use authority_domain::{DeliveryId, EndpointId, EventId, Tenant, Timestamp};
+use authority_domain::{DeliveryId, EventId, Tenant};
 
 use crate::sql::delivery::history::{ATTEMPTS, attempt};
-use crate::sql::endpoint::day_figures::{EVENTS, HOUR_MS, SHARD, hour};
 use crate::sql::operator::reads::{DELIVERY_COLUMNS, FoundDelivery, found};
 use crate::sql::transaction::pages::placed_texts;
-use crate::sql::{Across, Query, Result, Row, ShardSet, Tx, fields, query};
-
-/// What happened and was sent in one hour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HourFigures {
-    /// When the hour began.
-    pub since: Timestamp,
-    /// Events; of all merchants, and none where the figures are one endpoint's.
-    pub events: i64,
-    /// Attempts.
-    pub attempts: i64,
-    /// Of these, the ones that failed.
-    pub failed_attempts: i64,
-    /// Deliveries that failed for good.
-    pub failed_deliveries: i64,
-}
-
-/// Where the deliveries of a tenant's events are: those to its own endpoints, and those to the platform's.
-pub(crate) fn with_operator(tenant: &Tenant) -> ShardSet {
-    [&tenant.merchant_id, &Tenant::operator().merchant_id].into_iter().collect()
-}
+use crate::sql::{Query, Result, ShardSet, Tx, query};
 
 impl Tx {
     /// The newest `limit` events of a stream before the sequence `before` about any of these records (order numbers or
@@ -69,7 +48,7 @@ impl Tx {
         }
         let events: Vec<String> = events.iter().map(EventId::to_string).collect();
         let mut query = Query::new(DELIVERY_COLUMNS);
-        query.push("(SELECT * FROM deliveries WHERE ").push_shards("", with_operator(tenant));
+        query.push("(SELECT * FROM deliveries WHERE ").push_shards("", ShardSet::of_deliveries(tenant));
         query.push_in("event_id", &events);
         // Not by the id alone: SQLite would walk the primary key of all deliveries, whose order that is.
         query.push(" ORDER BY created_at DESC, id DESC LIMIT ").push_bind(limit);
@@ -91,42 +70,9 @@ impl Tx {
         }
         let deliveries: Vec<String> = deliveries.iter().map(DeliveryId::to_string).collect();
         let mut query = Query::new(ATTEMPTS);
-        query.push_shards("", with_operator(tenant));
+        query.push_shards("", ShardSet::of_deliveries(tenant));
         query.push_in("delivery_id", &deliveries);
         query.push(" ORDER BY started_at DESC, id DESC LIMIT ").push_bind(limit);
         query.read_as(&mut self.conn, attempt).await
-    }
-
-    /// What happened and was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which
-    /// nothing happened are absent.
-    pub async fn hours_since(
-        &mut self,
-        endpoint: Option<(&Tenant, &EndpointId)>,
-        since: Timestamp,
-    ) -> Result<Vec<HourFigures>> {
-        // The sign keeps planners from the index of ages, which has the rows of all endpoints.
-        let shards = endpoint.map_or(ShardSet::ALL, |(tenant, _)| ShardSet::of(&tenant.merchant_id));
-        let mut query = Query::across(
-            Across::OPERATOR,
-            "SELECT since / 3600000 AS hour, \
-                 CAST(SUM(CASE WHEN endpoint_id = 'events' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
-                 CAST(SUM(CASE WHEN endpoint_id = 'events' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \
-                 CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
-                 CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
-        );
-        query.push_bind(hour(since)).push(" AND ").push_shards("", shards).push(" AND endpoint_id ");
-        match endpoint {
-            Some((_, endpoint)) => query.push("= ").push_bind(endpoint.as_str()),
-            None => query.push("IN (").push_list([EVENTS, SHARD]).push(")"),
-        };
-        query.push(" GROUP BY since / 3600000 ORDER BY hour");
-        let figures = |row: &Row| {
-            let hour: i64 = row.get("hour")?;
-            Ok(fields!(row => HourFigures {
-                events, attempts, failed_attempts, failed_deliveries;
-                since: Timestamp::from_ms(hour * HOUR_MS),
-            }))
-        };
-        query.read_as(&mut self.conn, figures).await
     }
 }

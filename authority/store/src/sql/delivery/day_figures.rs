@@ -12,7 +12,8 @@ use authority_domain::{EndpointId, Tenant, Timestamp};
 
 use crate::sql::delivery::settlements::WrittenOutcome;
 use crate::sql::{
-    Across, Form, Query, Result, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, columns, row,
+    Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, columns,
+    fields, row,
 };
 
 /// Milliseconds that one row of an endpoint covers.
@@ -22,10 +23,10 @@ const SPAN_MS: i64 = 5 * 60 * 1000;
 pub(crate) const HOUR_MS: i64 = 60 * 60 * 1000;
 
 /// The key of a shard's rows for all its endpoints. Ids of endpoints begin with `we_`.
-pub(crate) const SHARD: &str = "shard";
+const SHARD: &str = "shard";
 
 /// The key of a shard's rows for its events, which have them as attempts.
-pub(crate) const EVENTS: &str = "events";
+const EVENTS: &str = "events";
 
 static FIGURES: Table = Table {
     order: TableOrder::Figure,
@@ -38,6 +39,21 @@ static FIGURES: Table = Table {
         failed_deliveries = endpoint_figures.failed_deliveries + excluded.failed_deliveries",
     together: Together::Added(3),
 };
+
+/// What happened and was sent in one hour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HourFigures {
+    /// When the hour began.
+    pub since: Timestamp,
+    /// Events; of all merchants, and none where the figures are one endpoint's.
+    pub events: i64,
+    /// Attempts.
+    pub attempts: i64,
+    /// Of these, the ones that failed.
+    pub failed_attempts: i64,
+    /// Deliveries that failed for good.
+    pub failed_deliveries: i64,
+}
 
 /// Attempts, those that failed, deliveries given up.
 pub(crate) type Lately = (i64, i64, i64);
@@ -115,5 +131,38 @@ impl Tx {
         query.push_bind(begin).push(" AND endpoint_id = ").push_bind(owner);
         query.push(" AND ").push_shards("", shards);
         Ok(query.read_one(&mut self.conn).await?)
+    }
+
+    /// What happened and was sent since the hour of `since`, to one endpoint or to all, hour by hour. Hours in which
+    /// nothing happened are absent.
+    pub async fn hours_since(
+        &mut self,
+        endpoint: Option<(&Tenant, &EndpointId)>,
+        since: Timestamp,
+    ) -> Result<Vec<HourFigures>> {
+        // The sign keeps planners from the index of ages, which has the rows of all endpoints.
+        let shards = endpoint.map_or(ShardSet::ALL, |(tenant, _)| ShardSet::of(&tenant.merchant_id));
+        let mut query = Query::across(
+            Across::OPERATOR,
+            "SELECT since / 3600000 AS hour, \
+                 CAST(SUM(CASE WHEN endpoint_id = 'events' THEN attempts ELSE 0 END) AS BIGINT) AS events, \
+                 CAST(SUM(CASE WHEN endpoint_id = 'events' THEN 0 ELSE attempts END) AS BIGINT) AS attempts, \
+                 CAST(SUM(failed_attempts) AS BIGINT) AS failed_attempts, \
+                 CAST(SUM(failed_deliveries) AS BIGINT) AS failed_deliveries FROM endpoint_figures WHERE +since >= ",
+        );
+        query.push_bind(hour(since)).push(" AND ").push_shards("", shards).push(" AND endpoint_id ");
+        match endpoint {
+            Some((_, endpoint)) => query.push("= ").push_bind(endpoint.as_str()),
+            None => query.push("IN (").push_list([EVENTS, SHARD]).push(")"),
+        };
+        query.push(" GROUP BY since / 3600000 ORDER BY hour");
+        let figures = |row: &Row| {
+            let hour: i64 = row.get("hour")?;
+            Ok(fields!(row => HourFigures {
+                events, attempts, failed_attempts, failed_deliveries;
+                since: Timestamp::from_ms(hour * HOUR_MS),
+            }))
+        };
+        query.read_as(&mut self.conn, figures).await
     }
 }
