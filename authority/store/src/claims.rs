@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::{EndpointId, MerchantId, Timestamp};
 
-use crate::Result;
+use crate::error::Result;
 use crate::hand_off::Lease;
 use crate::slots::{Slots, Want, whole};
-use crate::sql::Tx;
+use crate::sql::transaction::Tx;
 
 /// Deliveries per claim: bounds the transaction and the bodies in memory.
 const CLAIM_MAX: usize = 256;

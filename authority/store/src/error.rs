@@ -7,6 +7,9 @@ use authority_domain::Refusal;
 use authority_domain::refusal::Fault;
 use thiserror::Error;
 
+/// What the store answers.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// A uniqueness rule of the schema that a write violated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constraint {

@@ -17,7 +17,7 @@ use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use verify_core::receiver::{Claimed, Record, Status};
 
-use crate::StoreError;
+use crate::error::StoreError;
 
 /// How long a statement waits for another process's lock, and a claim for the connection.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

@@ -7,9 +7,10 @@
 use futures_util::future::BoxFuture;
 
 use crate::driver::query;
-use crate::sql::Tx;
+use crate::error::{Result, StoreError};
+use crate::sql::transaction::Tx;
 use crate::store_url::StoreUrl;
-use crate::{Result, StoreError, postgres, sqlite};
+use crate::{postgres, sqlite};
 
 /// A database that is inspected.
 #[derive(Debug)]

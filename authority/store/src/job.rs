@@ -12,11 +12,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::{oneshot, watch};
 
-use crate::StoreError;
 use crate::claims::claim_asked_for;
+use crate::error::StoreError;
 use crate::hand_off::DispatchHandle;
 use crate::shards::Turns;
-use crate::sql::Tx;
+use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
 
 /// An error that a job can end with.
@@ -107,7 +107,11 @@ pub(crate) fn typed<T: 'static, E: JobError>(worked: Worked) -> Result<T, E> {
 
 impl Tx {
     /// Runs the job with this `index` in the transaction, and keeps or undoes it. Returns its effects.
-    pub(crate) async fn run(&mut self, index: usize, job: &mut Job) -> crate::Result<(Ran, CommitEffects)> {
+    pub(crate) async fn run(
+        &mut self,
+        index: usize,
+        job: &mut Job,
+    ) -> crate::error::Result<(Ran, CommitEffects)> {
         self.conn.begin_job(index);
         self.job = JobState::default();
         let ran = job.run(self).await;

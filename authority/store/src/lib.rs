@@ -36,7 +36,7 @@ pub mod tx;
 mod writer;
 mod writing_connection;
 
-pub use error::{Constraint, StoreError};
+pub use error::{Constraint, Result, StoreError};
 pub use inspect::Inspection;
 
 pub use job::{JobError, Work};
@@ -44,6 +44,3 @@ pub use postgres::Distribution;
 pub use readers::ReaderCount;
 pub use store::Store;
 pub use store_url::{Access, ServerUrl, StoreUrl};
-
-/// What the store answers.
-pub type Result<T, E = StoreError> = std::result::Result<T, E>;

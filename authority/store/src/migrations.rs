@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use sqlx::SqlSafeStr as _;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
 
 /// Makes a migrator for each database from the files' versions and names.
 macro_rules! migrations {

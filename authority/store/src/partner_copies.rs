@@ -19,7 +19,7 @@ use authority_domain::partner::share::OrderShare;
 use authority_domain::{Change, EventId, OrderNumber, Refusal, ShareId, Shipment, Tenant, Timestamp};
 use rand_core::Rng;
 
-use crate::Result;
+use crate::error::Result;
 use crate::hand_off::Subscriber;
 use crate::sql::Tx;
 use crate::sql::event::StreamPosition;

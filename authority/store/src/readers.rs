@@ -5,10 +5,10 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::time::timeout;
 
-use crate::StoreError;
 use crate::driver::Pool;
+use crate::error::StoreError;
 use crate::job::{JobError, JobFailure, Work, Worked, erased, typed};
-use crate::sql::Tx;
+use crate::sql::transaction::Tx;
 
 /// How long a read may take, so that a server that has fallen silent costs a request and no connection.
 const READ_WAIT: Duration = Duration::from_secs(15);

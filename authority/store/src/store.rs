@@ -7,19 +7,20 @@ use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
 use crate::driver::Pool;
+use crate::error::{Result, StoreError};
 use crate::hand_off::{CommitListeners, DispatchHandle, DispatchRegistration};
 use crate::job::{Job, JobError, JobFailure, Work, Worked, typed};
+use crate::postgres::Distribution;
 use crate::readers::{ReaderCount, Readers};
 use crate::shards::Turns;
-use crate::sql::Tx;
+use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
 use crate::sqlite::ServerLock;
 use crate::store_url::{Access, StoreUrl};
 use crate::supervisor::Supervisor;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
-use crate::{Distribution, postgres, sqlite};
-use crate::{Result, StoreError};
+use crate::{postgres, sqlite};
 
 /// A database, opened and migrated. Cheap to clone.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::Result;
+use crate::error::Result;
 use crate::hand_off::{CommitEffects, DispatchHandle};
 use crate::job::Job;
 use crate::shards::ShardSet;

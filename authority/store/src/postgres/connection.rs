@@ -16,14 +16,14 @@ use tokio::time::timeout;
 
 use super::{CITUS, DIALECT, turns};
 use crate::driver::Dialect;
+use crate::error::{Result, StoreError};
 use crate::hand_off::{CommitEffects, DispatchHandle};
 use crate::job::Job;
 use crate::shards::ShardSet;
-use crate::sql::Tx;
+use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
 use crate::sql::transaction::write_batch::{Failed, Ran};
 use crate::writing_connection::WritingConnection;
-use crate::{Result, StoreError};
 
 /// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";

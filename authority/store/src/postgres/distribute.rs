@@ -12,8 +12,8 @@
 use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::open::migrated;
+use crate::error::{Result, StoreError};
 use crate::store_url::ServerUrl;
-use crate::{Result, StoreError};
 
 /// What was distributed, and over what.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, PgConnection};
 
-use crate::Result;
+use crate::error::Result;
 
 /// What makes the lock this module's own.
 const LOCK: i64 = 0x6175_7468_6f72_6978;

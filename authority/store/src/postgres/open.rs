@@ -12,10 +12,10 @@ use super::connection::{PostgresWriting, connect};
 use super::indexes;
 use super::turns::LOCK_WAIT_MS;
 use crate::driver::Dialect;
+use crate::error::{Result, StoreError};
 use crate::migrations::{self, FOUND, Found, Known};
 use crate::store_url::ServerUrl;
 use crate::writing_connection::WritingConnection;
-use crate::{Result, StoreError};
 
 /// Limits that the server enforces, in milliseconds. A statement waits at most 5 s for a lock, turns included. An
 /// instance that begins a transaction and then falls silent loses the transaction, and its turns with it, before others
@@ -202,8 +202,8 @@ mod tests {
     use sqlx::AssertSqlSafe;
 
     use super::*;
-    use crate::StoreUrl;
     use crate::migrations::tests::with_later;
+    use crate::store_url::StoreUrl;
 
     /// It was taken for silent on a machine with too much to do, as an instance that holds turns is after 0.9 s.
     #[tokio::test]

@@ -6,11 +6,10 @@ use authority_domain::{DeliveryStatus, EndpointId, Timestamp};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
-use super::open::READER_PLANS;
+use super::open::{READER_PLANS, migrated};
 use crate::driver::{Query, query};
 use crate::sql::Tx;
 use crate::sql::transaction::pages::LOOK_AHEAD;
-use crate::{Store, StoreUrl};
 
 const FILL: [&str; 5] = [
     "INSERT INTO merchants (id, slug, status, body, created_at, updated_at) \
@@ -59,9 +58,10 @@ async fn read(tx: &mut Tx, tables: &[&str]) -> i64 {
 /// A migrated database, read as a reader does.
 pub(super) async fn connected() -> Tx {
     let url = postgres_cluster::database().await;
-    Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
     let options = url.parse::<PgConnectOptions>().unwrap().options(READER_PLANS);
-    Tx::from(options.connect().await.unwrap())
+    let mut conn = options.connect().await.unwrap();
+    migrated(&mut conn).await.unwrap();
+    Tx::from(conn)
 }
 
 /// By a number, and by what nothing has, also with the plan that the server makes for any value after some requests.

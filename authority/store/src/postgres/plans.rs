@@ -7,6 +7,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, PgConnection, Row as _}
 use tokio::sync::OnceCell;
 
 use super::batch::push_lookups;
+use super::open::migrated;
 use crate::driver::{Statement, Value};
 use crate::shards::Shard;
 use crate::sql::order::ORDERS_CHANGED;
@@ -15,7 +16,6 @@ use crate::sql::transaction::lookup_kinds::{
     CHECKOUTS_TO_PAY, ORDERS, PAYMENTS, USED_FOR_ORDERS, USED_FOR_REFUNDS,
 };
 use crate::sql::transaction::lookups::Asked;
-use crate::{Store, StoreUrl};
 
 const MANY: i64 = 100_000;
 
@@ -42,9 +42,9 @@ async fn filled() -> PgConnection {
     static FILLED: OnceCell<PgConnectOptions> = OnceCell::const_new();
     let fill = || async {
         let url = postgres_cluster::database().await;
-        Store::migrate(&StoreUrl::parse(&url).unwrap()).await.unwrap();
         let options: PgConnectOptions = url.parse().unwrap();
         let mut conn = options.connect().await.unwrap();
+        migrated(&mut conn).await.unwrap();
         for sql in FILL {
             sqlx::query(sql).execute(&mut conn).await.unwrap();
         }

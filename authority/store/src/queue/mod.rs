@@ -20,9 +20,9 @@ use tokio::time::timeout;
 
 pub(crate) use self::state::{BATCH_MAX, Batch, Counted};
 use self::state::{Count, State};
+use crate::error::{Result, StoreError};
 use crate::job::Job;
 use crate::shards::ShardSet;
-use crate::{Result, StoreError};
 
 /// Jobs that may be queued for the writer; beyond it, senders wait.
 const QUEUE_MAX: usize = 1024;

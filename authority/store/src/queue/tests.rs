@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 
 use super::*;
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::shards::Turns;
 
 /// A job that never runs: only its turns matter here.

@@ -31,5 +31,5 @@ pub(crate) use self::transaction::rows::{
 pub(crate) use self::transaction::write_buffer::BufferedConnection;
 pub(crate) use self::transaction::{Tx, bodies};
 pub(crate) use crate::driver::{Kind, Query, Row, Value, query};
+pub(crate) use crate::error::{Result, StoreError};
 pub(crate) use crate::shards::{Shard, ShardSet};
-pub(crate) use crate::{Result, StoreError};

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use authority_domain::{Merchant, OrderNumber, Tenant};
 
-use crate::Result;
+use crate::error::Result;
 use crate::sql::order::surroundings;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::{FirstReads, KeyColumns, keys};

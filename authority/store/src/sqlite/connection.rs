@@ -10,14 +10,14 @@ use async_trait::async_trait;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 
+use crate::error::{Result, StoreError};
 use crate::hand_off::{CommitEffects, DispatchHandle};
 use crate::job::Job;
 use crate::shards::ShardSet;
-use crate::sql::Tx;
+use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
 use crate::sql::transaction::write_batch::{Failed, Ran};
 use crate::writing_connection::WritingConnection;
-use crate::{Result, StoreError};
 
 /// IMMEDIATE: a deferred transaction that upgrades can fail at once with SQLITE_BUSY and lose its reads.
 const BEGIN: &str = "BEGIN IMMEDIATE; SAVEPOINT job";

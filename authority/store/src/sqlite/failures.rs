@@ -16,13 +16,13 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use tokio::sync::oneshot;
 
 use super::connection::SqliteWriting;
+use crate::error::{Result, StoreError};
 use crate::hand_off::CommitListeners;
 use crate::job::{Job, Work, typed};
 use crate::store_url::Access;
 use crate::supervisor::Supervisor;
 use crate::writer::Writer;
 use crate::writing_connection::WritingConnection;
-use crate::{Result, StoreError};
 
 /// Pages that may still be added: enough for a dozen merchants of [`merchant`].
 const ROOM: i64 = 40;

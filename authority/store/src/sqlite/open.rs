@@ -8,9 +8,9 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
 
 use super::connection::SqliteWriting;
+use crate::error::{Result, StoreError};
 use crate::migrations::{self, FOUND, Found, Known};
 use crate::store_url::Access;
-use crate::{Result, StoreError};
 
 /// How long a statement waits for another process's lock (contract 8.4: at least 5 s).
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);

@@ -9,7 +9,7 @@ use authority_domain::{
 use verify_core::catalog::EventType;
 
 use super::large::{Large, MANY, RESOLUTION, tenant};
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::sql::order::ORDERS_CHANGED;
 use crate::sql::transaction::first_reads::Prefetch;
 use crate::sql::transaction::keys::KeyScope;

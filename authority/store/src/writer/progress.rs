@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::hand_off::CommitEffects;
 use crate::job::End;
 use crate::queue::Counted;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::progress::Progress;
-use crate::StoreError;
+use crate::error::StoreError;
 use crate::hand_off::{CommitEffects, CommitListeners};
 use crate::job::End;
 use crate::queue::{BATCH_MAX, Batch, Counted, Queue};

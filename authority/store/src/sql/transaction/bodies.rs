@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use authority_domain::{Tenant, Timestamp};
 use serde::de::DeserializeOwned;
 
-use crate::Result;
 use crate::driver::{FromRow, Query, Row, query};
+use crate::error::Result;
 use crate::sql::transaction::keys::MadeUnderKey;
 use crate::sql::transaction::look_ahead::Listed;
 use crate::sql::transaction::pages::{Page, placed_text};

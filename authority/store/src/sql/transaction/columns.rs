@@ -10,7 +10,7 @@ use authority_domain::{
 use serde::de::DeserializeOwned;
 
 use crate::driver::{Error, FromRow, Row};
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
 
 /// A type that a column is read as wherever a record has it.
 pub(crate) trait Stored: Sized {

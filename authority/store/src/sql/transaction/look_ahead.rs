@@ -11,8 +11,8 @@
 
 use authority_domain::Tenant;
 
-use crate::Result;
 use crate::driver::{Query, Row};
+use crate::error::Result;
 use crate::sql::transaction::pages::{LOOK_AHEAD, Page, page_rows};
 use crate::sql::transaction::write_buffer::BufferedConnection;
 

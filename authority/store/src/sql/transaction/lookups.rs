@@ -8,7 +8,7 @@
 use authority_domain::{MerchantId, Tenant};
 
 use crate::driver::{Error, Kind, Row, Value};
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
 
 /// How many texts, and how many numbers, a row has at most.
 const TEXTS: usize = 7;

@@ -7,8 +7,8 @@
 use futures_util::TryStreamExt;
 use futures_util::stream::BoxStream;
 
-use crate::Result;
 use crate::driver::{Column, Error, Row};
+use crate::error::Result;
 
 /// The most bytes of items that a page of a list may hold (contract 18.2): reading stops at the first row that does
 /// not fit.

@@ -5,7 +5,7 @@ use futures_util::stream::BoxStream;
 use super::lookups::{Asked, Found};
 use super::write_buffer::BufferedConnection;
 use crate::driver::{Error, FromRow, Query, Row};
-use crate::{Result, StoreError};
+use crate::error::{Result, StoreError};
 
 impl BufferedConnection {
     /// Asks these lookups, which see rows that are buffered under the keys `about`.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use authority_domain::{DeliveryId, EndpointId, MerchantId, Tenant, Timestamp};
 
 use crate::driver::Connection;
+use crate::error::{Result, StoreError};
 use crate::hand_off::{CommitEffects, DispatchHandle, HandedOff};
 use crate::shards::ShardSet;
 use crate::sql::transaction::write_buffer::BufferedConnection;
-use crate::{Result, StoreError};
 
 /// What a job can reach, inside its transaction; for a job that reads, without one. Its methods are declared beside the
 /// SQL of what they are about.

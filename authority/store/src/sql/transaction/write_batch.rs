@@ -11,10 +11,10 @@
 //! affected.
 
 use crate::driver::Error;
+use crate::error::{Result, StoreError};
 use crate::shards::ShardSet;
 use crate::sql::transaction::rows::{BufferedRow, Touches, steps};
 use crate::sql::transaction::write_buffer::{BufferedConnection, WriteBatch};
-use crate::{Result, StoreError};
 
 /// Moves the savepoint from one job to the next. On PostgreSQL the release fails in a transaction that an error has
 /// ended.

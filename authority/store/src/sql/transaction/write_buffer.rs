@@ -17,8 +17,8 @@ use authority_domain::{Merchant, Tenant};
 
 use super::rows::{BufferedRow, Table};
 use super::transaction_cache::{FoundCheckout, FoundKey, Stream, TransactionCache};
-use crate::StoreError;
 use crate::driver::{Connection, Dialect, Value};
+use crate::error::StoreError;
 use crate::shards::ShardSet;
 
 /// One connection and its buffered writes.
