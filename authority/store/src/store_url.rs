@@ -47,7 +47,7 @@ impl StoreUrl {
 /// Who else may have the database open. On PostgreSQL any number of instances may, and this makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// This process serves it: a second one is refused ([`StoreError::Locked`]).
+    /// This process serves it: a second one is refused ([`Locked`](crate::StoreError::Locked)).
     Exclusive,
     /// A command beside a running service.
     Shared,

@@ -2,7 +2,8 @@
 
 use verify_core::catalog::EventType;
 
-use super::{Parameter, ParameterValue, TakeParameter, filters};
+use super::filter::{TakeParameter, filters};
+use super::parameter::{Parameter, ParameterValue};
 use crate::alert::{AlertCode, AlertStatus};
 use crate::audit_log::Author;
 use crate::delivery::DeliveryStatus;

@@ -1,8 +1,8 @@
 //! The SQL, in rooms by aggregate: what [`transaction::Tx`] can be asked about an order is in `order`, and so on. The
 //! types that a method takes and returns stand beside it; the rest of the program finds them in [`crate::tx`].
 //!
-//! In [`transaction`] is what all rooms use: how rows are written, and what reading is spared. [`inspect`] reads
-//! everything, for the doctor.
+//! In [`transaction`], below all rooms, is what they use: how rows are written, and what reading is spared. Above them,
+//! [`prefetch`] reads for many jobs at once, and [`inspect`] reads everything, for the doctor.
 
 pub(crate) mod across;
 pub(crate) mod checkout;

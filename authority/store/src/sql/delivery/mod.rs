@@ -26,7 +26,7 @@ pub enum NewDeliveryState<'h> {
     /// Whoever claims it when its endpoint is no longer held back.
     HeldBack,
     /// Capacity has not been checked yet; where there is some, the delivery is claimed at the end of the job
-    /// ([`crate::hand_off`]).
+    /// ([`crate::claims`]).
     Unasked,
 }
 

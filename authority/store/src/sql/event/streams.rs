@@ -1,7 +1,7 @@
 //! The positions of streams, and the subscribers of their events.
 //!
 //! One statement reads any number of streams: the one that a job reads for itself, or those of all queued jobs
-//! ([`crate::sql::transaction::prefetch`]). Where this instance may send, the statement also reads what sending needs:
+//! ([`crate::sql::prefetch`]). Where this instance may send, the statement also reads what sending needs:
 //! every endpoint once for each usable secret, the number of deliveries in flight to it, and whether it is behind,
 //! that is, whether it has a due delivery that nobody holds. Both come from indexes of pending deliveries; the latter
 //! stops at the first that is found.

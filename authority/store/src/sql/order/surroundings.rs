@@ -1,7 +1,7 @@
 //! An order with what belongs to it: its payments, open refunds, shipments and marked lines.
 //!
 //! Nearly every change to an order is decided on most of these. A transaction reads them once for all of its jobs
-//! ([`crate::sql::transaction::prefetch`]), and keeps them until a job writes one of them.
+//! ([`crate::sql::prefetch`]), and keeps them until a job writes one of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

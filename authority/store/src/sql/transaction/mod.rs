@@ -1,9 +1,10 @@
 //! The machinery of a transaction, which no aggregate has to itself.
 //!
 //! [`tx`] is what a job is given. Its rows are buffered and sent together ([`write_buffer`], [`write_batch`],
-//! [`rows`]), what queued jobs will read first is looked up at once ([`prefetch`], [`first_reads`], [`lookups`],
-//! [`lookup_kinds`]), and what the transaction has read is cached ([`transaction_cache`]). The rest is shared by the
-//! reads: records by their stored text ([`bodies`]), and pages of lists ([`page_rows`], [`look_ahead`]).
+//! [`rows`]), before a statement that may see them ([`statements`]). What queued jobs will read first is looked up at
+//! once ([`first_reads`], [`lookups`], [`lookup_kinds`]), and what the transaction has read is cached
+//! ([`transaction_cache`]); both go by the keys of rows ([`keys`]). The rest is shared by the reads: records by their
+//! stored text ([`bodies`]), and pages of lists ([`pages`], [`look_ahead`]).
 
 pub(crate) mod bodies;
 pub(crate) mod columns;
