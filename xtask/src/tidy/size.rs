@@ -17,7 +17,6 @@ const LONGER: &[(&str, &str)] = &[
     ("pkg/test/stores/receiver.test.mjs", "suite"),
     ("tests/client/client.test.mjs", "suite"),
     ("tests/mcp/mcp.test.mjs", "suite"),
-    ("tests/src/authority.rs", "testkit"),
 ];
 
 /// There are no more of them than this.
