@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use authority_domain::delivery::Trigger;
 use authority_domain::endpoint::matches_filter;
 use authority_domain::event::NewEvent;
 use authority_domain::event::cause::Cause;
@@ -25,9 +26,8 @@ use crate::shards::Shard;
 use crate::sql::Tx;
 use crate::sql::delivery::NewDeliveryState;
 use crate::sql::partner::shares::SharePositions;
-use crate::sql::transaction::counter::SequenceRange;
+use crate::sql::transaction::pages::SequenceRange;
 use crate::sql::transaction::tx::Written;
-use authority_domain::delivery::Trigger;
 
 /// Who gets the events of a commit.
 #[derive(Clone, Debug)]

@@ -1,8 +1,5 @@
 //! Jobs: what the writer runs inside its transactions, and how their callers get the result.
 
-use crate::hand_off::CommitEffects;
-use crate::sql::transaction::tx::JobState;
-use crate::sql::transaction::write_batch::Ran;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -14,10 +11,12 @@ use tokio::sync::{oneshot, watch};
 
 use crate::claims::claim_asked_for;
 use crate::error::StoreError;
-use crate::hand_off::DispatchHandle;
+use crate::hand_off::{CommitEffects, DispatchHandle};
 use crate::shards::Turns;
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
+use crate::sql::transaction::tx::JobState;
+use crate::sql::transaction::write_batch::Ran;
 
 /// An error that a job can end with.
 pub trait JobError: From<StoreError> + Send + 'static {
@@ -45,7 +44,7 @@ impl<T, E, F> Work<T, E> for F where
 {
 }
 
-/// How it ended for a job.
+/// How the transaction ended for a job.
 pub(crate) enum End {
     /// Committed, as the job left it.
     Committed,

@@ -1,4 +1,4 @@
-//! Where a database is: a file on this machine, or a server.
+//! Where a database is: a file on this machine, or a server; and who else may have it open.
 
 use std::fmt;
 use std::path::PathBuf;

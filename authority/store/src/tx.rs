@@ -1,7 +1,5 @@
 //! What a job can ask inside its transaction ([`Tx`]), and what it asks with and gets: filters, records with what
-//! stands beside them, figures. Each is declared beside its SQL (`sql/`).
-
-pub use authority_domain::delivery::Trigger;
+//! stands beside them, figures. Each is declared in `sql/`, beside its SQL or in `transaction`.
 
 pub use crate::sql::checkout::DueCheckout;
 pub use crate::sql::delivery::NewDeliveryState;
@@ -29,9 +27,8 @@ pub use crate::sql::partner::shares::SharePositions;
 pub use crate::sql::payment::FoundPayment;
 pub use crate::sql::refund::FoundRefund;
 pub use crate::sql::transaction::Tx;
-pub use crate::sql::transaction::counter::SequenceRange;
 pub use crate::sql::transaction::first_reads::{FirstRead, Prefetch};
 pub use crate::sql::transaction::keys::{KeyScope, MadeUnderKey, MessageId, ProcessorMessage};
-pub use crate::sql::transaction::pages::{LOOK_AHEAD, PAGE_BYTES, Page, PageById};
+pub use crate::sql::transaction::pages::{LOOK_AHEAD, PAGE_BYTES, Page, PageById, SequenceRange};
 pub use crate::sql::transaction::transaction_cache::KnownMessage;
 pub use crate::sql::transaction::tx::Written;

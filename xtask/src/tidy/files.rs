@@ -73,7 +73,12 @@ impl SourceFile {
         if self.is_test() {
             return 0;
         }
-        self.lines().find(|(_, line)| line.trim() == "#[cfg(test)]").map_or(usize::MAX, |(number, _)| number)
+        let lines: Vec<&str> = self.text.lines().map(str::trim).collect();
+        let begins = lines.iter().enumerate().position(|(at, line)| {
+            let item = lines.iter().skip(at).find(|line| !line.starts_with("#["));
+            *line == "#[cfg(test)]" && item.is_some_and(|item| item.contains("mod ") && item.contains('{'))
+        });
+        begins.map_or(usize::MAX, |index| index + 1)
     }
 }
 

@@ -11,6 +11,7 @@ use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
 
+mod arrows;
 mod dependencies;
 mod documented;
 mod documents;

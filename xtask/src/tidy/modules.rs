@@ -2,12 +2,11 @@
 //!
 //! A module with children is `name/mod.rs`. A module of an aggregate is public, or private, so that the compiler keeps
 //! other aggregates out; what these need of a private one, `mod.rs` passes on. In `authority/domain/src` and
-//! `authority/store/src` no file may need, over any number of others, one that needs it back. An arrow is a path that
-//! begins with `crate::`, `super::` or `self::`, followed to the file that holds the item: what a module only passes on
-//! with `pub use` counts as that of the file it has it from.
+//! `authority/store/src` no file may need, over any number of others, one that needs it back ([`arrows`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::arrows::arrows;
 use super::files::{Part, SourceFile};
 use super::{Finding, in_lines};
 
@@ -58,129 +57,12 @@ pub(super) fn no_circles(files: &[SourceFile]) -> Vec<Finding> {
 
 fn circles_below(root: &str, files: &[SourceFile]) -> Vec<Finding> {
     let files = files.iter().filter(|file| file.is_rust() && file.path.starts_with(root));
-    let modules: Modules<'_> = files.map(|file| (module(root, file), Module::new(root, file))).collect();
-    let arrows: BTreeMap<&str, BTreeSet<&str>> = modules
-        .values()
-        .map(|Module { file, needs, .. }| {
-            let needed = needs.iter().filter_map(|path| holder(&modules, path));
-            (file.path.as_str(), needed.filter(|needed| *needed != file.path).collect())
-        })
-        .collect();
+    let arrows = arrows(root, files);
     arrows
         .keys()
         .filter(|file| reaches(&arrows, file, file))
         .map(|file| Finding::in_file(file, "stands in a circle: it needs a file that needs it back"))
         .collect()
-}
-
-/// The modules of a crate by their paths from its root.
-type Modules<'f> = BTreeMap<Vec<String>, Module<'f>>;
-
-/// A file, what it names, and what it passes on; paths from the root of the crate.
-struct Module<'f> {
-    file: &'f SourceFile,
-    needs: Vec<Vec<String>>,
-    passes_on: Vec<Vec<String>>,
-}
-
-impl<'f> Module<'f> {
-    fn new(root: &str, file: &'f SourceFile) -> Self {
-        let own = module(root, file);
-        let code: String = file
-            .lines_of(Part::Shipped)
-            .map(|(_, line)| line.split_once("//").map_or(line, |(code, _)| code))
-            .flat_map(|line| [line.trim(), " "])
-            .collect();
-        let (mut needs, mut passes_on) = (Vec::new(), Vec::new());
-        for beginning in BEGINNINGS {
-            for (at, _) in code.match_indices(beginning) {
-                let before = code.get(..at).and_then(|before| before.chars().next_back());
-                if !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
-                    written_out(code.get(at..).unwrap_or(""), &own, &mut needs);
-                }
-            }
-        }
-        for export in ["pub use ", "pub(crate) use ", "pub(super) use "] {
-            for (at, _) in code.match_indices(export) {
-                let path = code.get(at + export.len()..).unwrap_or("");
-                written_out(path, &own, &mut passes_on);
-            }
-        }
-        Self { file, needs, passes_on }
-    }
-}
-
-/// How a path begins that stays in the crate.
-const BEGINNINGS: [&str; 3] = ["crate::", "super::", "self::"];
-
-/// The module that a file is, from the root of its crate.
-fn module(root: &str, file: &SourceFile) -> Vec<String> {
-    let path = file.path.strip_prefix(root).unwrap_or(&file.path);
-    let path = path.strip_suffix(".rs").unwrap_or(path);
-    path.split('/').filter(|part| !matches!(*part, "mod" | "lib")).map(str::to_owned).collect()
-}
-
-/// Adds the paths that `code` begins with, a group of them written out. Without a beginning of its own a path goes on
-/// from the module `own`.
-fn written_out(code: &str, own: &[String], found: &mut Vec<Vec<String>>) {
-    let (mut base, mut rest) = (own.to_vec(), code);
-    if let Some(behind) = rest.strip_prefix("crate::") {
-        (base, rest) = (Vec::new(), behind);
-    }
-    rest = rest.strip_prefix("self::").unwrap_or(rest);
-    while let Some(behind) = rest.strip_prefix("super::") {
-        base.pop();
-        rest = behind;
-    }
-    continued(rest, &mut base, found);
-}
-
-/// Reads one path, or a group of them, and returns what stands behind it.
-fn continued<'c>(code: &'c str, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> &'c str {
-    let depth = before.len();
-    let mut rest = code.trim_start();
-    loop {
-        if let Some(mut group) = rest.strip_prefix('{') {
-            while !group.trim_start().starts_with('}') && !group.is_empty() {
-                group = continued(group, before, found).trim_start();
-                // `as another_name` and the comma are not looked at.
-                let next = group.find([',', '}']).unwrap_or(group.len());
-                group = group.get(next..).unwrap_or("").trim_start_matches(',');
-            }
-            rest = group.trim_start().strip_prefix('}').unwrap_or("");
-            break;
-        }
-        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-        let (name, behind) = rest.split_at(end);
-        if !name.is_empty() && name != "self" {
-            before.push(name.to_owned());
-        }
-        match behind.strip_prefix("::") {
-            Some(more) if !name.is_empty() => rest = more,
-            _ => {
-                found.push(before.clone());
-                rest = behind;
-                break;
-            }
-        }
-    }
-    before.truncate(depth);
-    rest
-}
-
-/// The file that holds what `path` names: where a module only passes the item on, the file that it has it from. `None`
-/// for the root of the crate, and for what is none of its modules.
-fn holder<'f>(modules: &Modules<'f>, path: &[String]) -> Option<&'f str> {
-    let depth = (1..=path.len())
-        .rev()
-        .find(|depth| path.get(..*depth).is_some_and(|name| modules.contains_key(name)))?;
-    let (found, items) = path.split_at(depth);
-    let module = modules.get(found)?;
-    let passed_on = items.first().and_then(|item| {
-        let source = module.passes_on.iter().find(|source| source.last() == Some(item))?;
-        if source == path { None } else { holder(modules, source) }
-    });
-    Some(passed_on.unwrap_or(&module.file.path))
 }
 
 fn reaches(arrows: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool {
@@ -231,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_found_however_it_is_written() {
-        let table: [(&[(&str, &str)], usize); 8] = [
+        let table: [(&[(&str, &str)], usize); 15] = [
             (&[("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")], 2),
             (&[("a.rs", "use crate::{\n    c, b::{self, B},\n};"), ("b.rs", "fn f() { crate::a::f() }")], 2),
             (&[("a.rs", "use crate::b::B;"), ("b.rs", "use crate::c::C;"), ("c.rs", "use crate::a::A;")], 3),
@@ -261,7 +143,7 @@ mod tests {
                 ],
                 2,
             ),
-            (&[("q/mod.rs", "use self::s::S;\nstruct B;"), ("q/s.rs", "use super::B;")], 2),
+            (&[("q/mod.rs", "use self::s::S;\npub(in crate::q) struct B;"), ("q/s.rs", "use super::B;")], 2),
             (
                 &[
                     ("q/mod.rs", "pub(crate) use self::s::S;\npub use t::g;"),
@@ -269,6 +151,35 @@ mod tests {
                     ("q/t.rs", "fn g() {}"),
                 ],
                 0,
+            ),
+            // A module that only passes an item on does not need it; one that uses it does.
+            (&[("q/mod.rs", "pub use self::s::S;\nstruct B;"), ("q/s.rs", "use super::B;")], 0),
+            (&[("q/mod.rs", "pub use s::S;\nfn f(_: S) {}\nstruct B;"), ("q/s.rs", "use super::B;")], 2),
+            (
+                &[
+                    ("q/mod.rs", "#[cfg(test)]\nmod t;\nuse s::S;\nstruct B;\nmod s;"),
+                    ("q/s.rs", "use super::B;"),
+                ],
+                2,
+            ),
+            // Under another name, over an imported module, over the root, and by all names of a file.
+            (
+                &[
+                    ("q/mod.rs", "pub use s::S as T;"),
+                    ("q/s.rs", "use crate::r::R;"),
+                    ("r.rs", "use crate::q;\nfn f(_: q::T) {}"),
+                ],
+                2,
+            ),
+            (&[("a.rs", "use crate::{b, c};\nfn f() { b::f() }"), ("b.rs", "fn f() { crate::a::f() }")], 2),
+            (&[("lib.rs", "pub use a::A;"), ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::A;")], 2),
+            (
+                &[
+                    ("q/mod.rs", "pub use s::*;"),
+                    ("q/s.rs", "use crate::r::R;\nstruct S;"),
+                    ("r.rs", "use crate::q::S;"),
+                ],
+                2,
             ),
         ];
         for (files, expected) in table {

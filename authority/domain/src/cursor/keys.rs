@@ -6,7 +6,29 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::{MAC_LEN, Owner};
+use crate::tenant::Tenant;
+
+/// Bytes of what authenticates a cursor: HMAC-SHA256, truncated.
+pub(super) const MAC_LEN: usize = 16;
+
+/// Whose list a cursor was given out for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner<'a> {
+    /// A merchant in one mode.
+    Tenant(&'a Tenant),
+    /// The operator side, whose lists span all merchants.
+    Operator,
+}
+
+impl<'a> Owner<'a> {
+    /// What is authenticated beside the head: one byte, then the merchant id.
+    fn bytes(self) -> (u8, &'a str) {
+        match self {
+            Self::Tenant(tenant) => (u8::from(tenant.livemode), tenant.merchant_id.as_str()),
+            Self::Operator => (2, ""),
+        }
+    }
+}
 
 /// Why a list of cursor keys is refused. Never tells the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -27,9 +27,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-pub use keys::{CursorKeyError, CursorKeys};
-
-use crate::tenant::Tenant;
+use self::keys::MAC_LEN;
+pub use self::keys::{CursorKeyError, CursorKeys, Owner};
 
 /// Longest text that is examined (contract 8.5).
 const TEXT_LIMIT: usize = 256;
@@ -38,7 +37,6 @@ const BY_SEQUENCE: u8 = 1;
 /// Format version of a cursor whose position is an id: 16 bytes.
 const BY_ID: u8 = 2;
 const FILTER_LEN: usize = 8;
-const MAC_LEN: usize = 16;
 
 macro_rules! list_kinds {
     ($($(#[$doc:meta])* $name:ident = $number:literal;)*) => {
@@ -101,25 +99,6 @@ list_kinds! {
     OperatorAlerts = 39;
     /// Operator: payments
     OperatorPayments = 40;
-}
-
-/// Whose list a cursor was given out for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner<'a> {
-    /// A merchant in one mode.
-    Tenant(&'a Tenant),
-    /// The operator side, whose lists span all merchants.
-    Operator,
-}
-
-impl<'a> Owner<'a> {
-    /// What is authenticated beside the head: one byte, then the merchant id.
-    fn bytes(self) -> (u8, &'a str) {
-        match self {
-            Self::Tenant(tenant) => (u8::from(tenant.livemode), tenant.merchant_id.as_str()),
-            Self::Operator => (2, ""),
-        }
-    }
 }
 
 /// Why a cursor is refused. The client is told `invalid_cursor` for each of them.

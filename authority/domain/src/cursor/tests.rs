@@ -6,8 +6,8 @@ use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 
 use super::*;
-
 use crate::id::MerchantId;
+use crate::tenant::Tenant;
 
 fn tenant(merchant_id: &str, livemode: bool) -> Tenant {
     Tenant { merchant_id: MerchantId::from_store(merchant_id.to_owned()), livemode }

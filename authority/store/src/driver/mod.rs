@@ -5,7 +5,8 @@
 //! which columns are read as they came. Whatever the two databases say in different words stands in their
 //! [`Dialect`]s.
 //!
-//! Nothing here knows of buffered rows: a job's statements go through [`crate::sql::transaction::write_buffer`].
+//! Nothing here knows of buffered rows: a job's statements go through [`crate::sql::transaction::statements`]. What the
+//! databases' errors mean is read in `failure`.
 
 mod dialect;
 mod failure;

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use authority_domain::Tenant;
-use sqlx::SqlStr;
+use sqlx::{Error, SqlStr};
 
 use super::statement::{Statement, Target};
-use super::value::Values;
-use super::{Error, Kind, Value};
+use super::value::{Kind, Value, Values};
 use crate::shards::{Shard, ShardSet};
 use crate::sql::across::Across;
 

@@ -2,9 +2,7 @@
 
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{ColumnIndex, Decode, Postgres, Row as _, Sqlite, Type};
-
-use super::Error;
+use sqlx::{ColumnIndex, Decode, Error, Postgres, Row as _, Sqlite, Type};
 
 /// A row as its database returned it.
 pub(crate) enum Row {

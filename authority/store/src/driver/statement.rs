@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use sqlx::error::BoxDynError;
-use sqlx::{Arguments as _, AssertSqlSafe, Database, SqlSafeStr as _, SqlStr};
+use sqlx::{Arguments as _, AssertSqlSafe, Database, Error, SqlSafeStr as _, SqlStr};
 
-use super::{Error, Kind, Value};
+use super::value::{Kind, Value};
 use crate::shards::ShardSet;
 
 /// A database that statements are written for.

@@ -29,7 +29,7 @@ pub struct HandedOff {
 
 impl HandedOff {
     /// Passes the delivery to the dispatcher, after the commit.
-    pub(crate) fn begin(self) {
+    pub(super) fn begin(self) {
         let dispatch = Arc::clone(&self.dispatch);
         (dispatch.begin)(self);
     }

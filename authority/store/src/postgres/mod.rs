@@ -25,11 +25,12 @@ mod plans;
 mod turns;
 
 use crate::driver::Dialect;
+use crate::migrations;
 use crate::shards::ShardSet;
 
 pub use distribute::Distribution;
 pub(crate) use distribute::distribute;
-pub(crate) use open::{inspect, known, migrate, open};
+pub(crate) use open::{inspect, migrate, open};
 
 /// See [`Dialect::waiting`].
 macro_rules! waiting {
@@ -183,7 +184,7 @@ const POSTGRES: Dialect = Dialect {
     has_clock: true,
     shards: ShardSet::ALL,
     waiting: waiting!(),
-    known,
+    known: || migrations::known(&migrations::POSTGRES),
 };
 
 #[cfg(test)]

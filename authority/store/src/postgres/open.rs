@@ -193,7 +193,7 @@ async fn schema(conn: &mut PgConnection) -> Result<Found> {
 }
 
 /// The schema that this program knows.
-pub(crate) fn known() -> Known {
+fn known() -> Known {
     migrations::known(&migrations::POSTGRES)
 }
 

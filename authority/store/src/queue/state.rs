@@ -1,4 +1,4 @@
-//! Which jobs a batch takes: by the shards that others hold, wait for or have reserved.
+//! Batches and their jobs: which jobs a batch takes, by the shards that others hold, wait for or have reserved.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! The SQL, in rooms by aggregate: what [`transaction::Tx`] can be asked about an order is in `order`, and so on. The
-//! types that a method takes and returns stand beside it; the rest of the program finds them in [`crate::tx`].
+//! types that a method takes and returns stand beside it, or in `transaction` where several rooms use them. The rest of
+//! the program finds them in [`crate::tx`], and those about sending in [`crate::hand_off`] and [`crate::slots`].
 //!
 //! In [`transaction`], below all rooms, is what they use: how rows are written, and what reading is spared. Above them,
 //! [`prefetch`] reads for many jobs at once, and [`inspect`] reads everything, for the doctor.

@@ -12,10 +12,6 @@
 //! the cache runs the query itself, so no result depends on the prefetch. On PostgreSQL each of the three is a round
 //! trip, for any number of jobs.
 
-use crate::hand_off::DispatchHandle;
-use crate::sql::transaction::first_reads::Prefetch;
-use crate::sql::transaction::keys::stream_key;
-use crate::sql::transaction::tx::JobState;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -23,15 +19,17 @@ use std::sync::Arc;
 use authority_domain::{Merchant, OrderNumber, Tenant};
 
 use crate::error::Result;
+use crate::hand_off::DispatchHandle;
 use crate::sql::order::surroundings;
 use crate::sql::transaction::Tx;
-use crate::sql::transaction::first_reads::{FirstReads, KeyColumns, keys};
-use crate::sql::transaction::keys::{NUMBERS_START_ABOVE, answer_key, counter_key, order_key};
+use crate::sql::transaction::first_reads::{FirstReads, KeyColumns, Prefetch, keys};
+use crate::sql::transaction::keys::{NUMBERS_START_ABOVE, answer_key, counter_key, order_key, stream_key};
 use crate::sql::transaction::lookup_kinds::USED_FOR_ORDERS;
 use crate::sql::transaction::lookups::{Found, Part};
 use crate::sql::transaction::transaction_cache::{
     FoundKey, FoundPayable, FoundRecord, KnownMessage, OrderSurroundings,
 };
+use crate::sql::transaction::tx::JobState;
 
 impl Tx {
     /// Reads what `jobs` will ask for first, before they run.

@@ -27,9 +27,10 @@ mod upkeep_plans;
 use sqlx::SqliteConnection;
 
 use crate::driver::{Connection, Dialect, Held};
+use crate::migrations;
 use crate::shards::ShardSet;
 
-pub(crate) use open::{ServerLock, inspect, known, make_private, open};
+pub(crate) use open::{ServerLock, inspect, make_private, open};
 
 impl From<SqliteConnection> for Connection {
     fn from(own: SqliteConnection) -> Self {
@@ -127,5 +128,5 @@ pub(crate) static DIALECT: Dialect = Dialect {
     has_clock: false,
     shards: ShardSet::ONLY,
     waiting: waiting!(),
-    known,
+    known: || migrations::known(&migrations::SQLITE),
 };

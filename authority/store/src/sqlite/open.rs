@@ -170,7 +170,7 @@ async fn migrate(conn: &mut SqliteConnection) -> Result<()> {
 }
 
 /// The schema that this program knows.
-pub(crate) fn known() -> Known {
+fn known() -> Known {
     migrations::known(&migrations::SQLITE)
 }
 

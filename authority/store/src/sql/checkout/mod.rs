@@ -2,7 +2,7 @@
 
 use authority_domain::{Checkout, CheckoutId, MerchantId, Tenant, Timestamp};
 
-use crate::sql::transaction::counter::SequenceRange;
+use crate::sql::transaction::pages::SequenceRange;
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns,
     fields, newer, query, row, upsert,

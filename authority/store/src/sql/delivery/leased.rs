@@ -1,13 +1,10 @@
 //! What was leased, read with everything that sending it needs: the event, the endpoint, its secrets and its bounds.
 
-use crate::hand_off::Lease;
-use crate::hand_off::LeasedDelivery;
-use crate::hand_off::instance_of;
-use crate::slots::Bounds;
-
 use authority_domain::event::cause::{Cause, TraceParent};
 use authority_domain::{RequestId, Timestamp};
 
+use crate::hand_off::{Lease, LeasedDelivery, instance_of};
+use crate::slots::Bounds;
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
 use crate::sql::{Query, Result, Row, StoreError, Tx, fields};
 

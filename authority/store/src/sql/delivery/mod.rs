@@ -10,10 +10,9 @@ pub(crate) mod lease;
 pub(crate) mod leased;
 pub(crate) mod settlements;
 
-use crate::hand_off::HeldBy;
-use crate::hand_off::NewDelivery;
 use authority_domain::{Tenant, Timestamp};
 
+use crate::hand_off::{HeldBy, NewDelivery};
 use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, row};
 
 /// Who sends a new delivery.

@@ -1,8 +1,6 @@
 //! Rows of webhook endpoints, and of what is sealed of them, as records: what every statement reads that shows an
 //! endpoint or sends to it.
 
-use crate::hand_off::DeliveryOptions;
-use crate::hand_off::SealedSecret;
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::client_certificate::ClientCertificate;
 use authority_domain::endpoint::hold::HoldReason;
@@ -10,6 +8,7 @@ use authority_domain::endpoint::{Health, HealthState, SignatureProfile};
 use authority_domain::merchant::limits::MaxInFlight;
 use authority_domain::{DisabledReason, Endpoint, EndpointStatus, Timestamp};
 
+use crate::hand_off::{DeliveryOptions, SealedSecret};
 use crate::sql::{Result, Row, fields};
 
 /// The columns of an endpoint, as [`endpoint`] reads them.

@@ -6,7 +6,6 @@
 //! that is, whether it has a due delivery that nobody holds. Both come from indexes of pending deliveries; the latter
 //! stops at the first that is found.
 
-use crate::sql::transaction::keys::stream_key;
 use std::collections::HashMap;
 
 use authority_domain::endpoint::HealthState;
@@ -17,6 +16,7 @@ use crate::hand_off::{DispatchHandle, DispatchTarget, Subscriber};
 use crate::slots::Bounds;
 use crate::sql::delivery::leased::{bounds_of, push_bounds};
 use crate::sql::endpoint::rows::{OPTIONS, delivery_options, sealed_secret, signature_profile};
+use crate::sql::transaction::keys::stream_key;
 use crate::sql::transaction::transaction_cache::Stream;
 use crate::sql::{Query, Result, Row, Shard, Tx};
 

@@ -1,11 +1,8 @@
 //! The stored part of a request: the answer under its idempotency key.
 
-use crate::sql::transaction::keys::KeyScope;
-use crate::sql::transaction::keys::answer_key;
-use crate::sql::transaction::keys::scope_columns;
-
 use authority_domain::{RequestId, Timestamp};
 
+use crate::sql::transaction::keys::{KeyScope, answer_key, scope_columns};
 use crate::sql::{
     Across, Form, Query, Result, StoreError, Table, TableOrder, Together, Touches, Tx, columns, query, row,
     upsert,

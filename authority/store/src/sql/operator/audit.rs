@@ -4,11 +4,11 @@
 //! that have events, the methods of others for theirs. The frame of a use case makes the audit entry from these notes,
 //! so no use case has to write one itself.
 
-use crate::sql::transaction::tx::Written;
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::list_filter::AuditFilter;
 use authority_domain::{Author, MerchantId, Timestamp};
 
+use crate::sql::transaction::tx::Written;
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, columns,
     fields, row,

@@ -4,15 +4,14 @@ pub(crate) mod external_references;
 pub(crate) mod numbers;
 pub(crate) mod surroundings;
 
-use crate::sql::transaction::keys::order_key;
 use authority_domain::list_filter::OrderFilter;
 use authority_domain::order::ConfirmedBy;
 use authority_domain::order::external_references::SystemName;
 use authority_domain::sync::order_feed::StoredChange;
 use authority_domain::{MerchantId, Order, OrderNumber, Tenant, Timestamp};
 
-use crate::sql::transaction::counter::SequenceRange;
-use crate::sql::transaction::pages::{Page, page_rows};
+use crate::sql::transaction::keys::order_key;
+use crate::sql::transaction::pages::{Page, SequenceRange, page_rows};
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns,
     fields, query, row, upsert,

@@ -1,11 +1,9 @@
 //! The numbers that the authority gives to orders that come without one.
 
-use crate::sql::transaction::keys::NUMBERS_START_ABOVE;
-use crate::sql::transaction::keys::counter_key;
 use authority_domain::{OrderNumber, Tenant};
 
 use crate::sql::transaction::counter::Counter;
-use crate::sql::transaction::keys::order_key;
+use crate::sql::transaction::keys::{NUMBERS_START_ABOVE, counter_key, order_key};
 use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, query, row};
 
 /// The counter of generated numbers, advanced from the value that was read; it starts at [`NUMBERS_START_ABOVE`].

@@ -7,11 +7,10 @@ use authority_domain::{
     CheckoutId, MerchantId, OrderNumber, Payment, PaymentId, Refund, SubscriptionId, Tenant,
 };
 
-use crate::sql::transaction::counter::SequenceRange;
 use crate::sql::transaction::keys::{NUMBERS_START_ABOVE, counter_key, order_key};
 use crate::sql::transaction::lookup_kinds::PAYMENTS as PAYMENTS_BY_ID;
 use crate::sql::transaction::lookups::{Asked, Found};
-use crate::sql::transaction::pages::Page;
+use crate::sql::transaction::pages::{Page, SequenceRange};
 use crate::sql::transaction::transaction_cache::FoundCheckout;
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies,

@@ -1,10 +1,9 @@
 //! The reports of processors, each counted once: a processor repeats a message until it is answered.
 
-use crate::sql::transaction::keys::MessageId;
-use crate::sql::transaction::keys::message_key;
-use crate::sql::transaction::transaction_cache::KnownMessage;
 use authority_domain::Timestamp;
 
+use crate::sql::transaction::keys::{MessageId, message_key};
+use crate::sql::transaction::transaction_cache::KnownMessage;
 use crate::sql::{Form, Result, Shard, Table, TableOrder, Together, Touches, Tx, columns, query, row};
 
 /// A processor's message that was counted.

@@ -1,6 +1,5 @@
 //! Refunds.
 
-use crate::sql::transaction::keys::refund_key;
 use std::collections::BTreeMap;
 
 use authority_domain::list_filter::RefundFilter;
@@ -8,9 +7,8 @@ use authority_domain::parts::Money;
 use authority_domain::refund::RequesterType;
 use authority_domain::{MerchantId, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant};
 
-use crate::sql::transaction::counter::SequenceRange;
-use crate::sql::transaction::keys::{MadeUnderKey, order_key};
-use crate::sql::transaction::pages::{Page, page_rows};
+use crate::sql::transaction::keys::{MadeUnderKey, order_key, refund_key};
+use crate::sql::transaction::pages::{Page, SequenceRange, page_rows};
 use crate::sql::{
     Across, Form, Query, Result, Row, Shard, ShardSet, Table, TableOrder, Together, Touches, Tx, bodies,
     columns, newer, query, row, upsert,

@@ -1,12 +1,10 @@
 //! Shipments.
 
-use crate::sql::transaction::keys::shipment_key;
 use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::{LineItemId, MerchantId, OrderNumber, Shipment, ShipmentId, Tenant};
 
-use crate::sql::transaction::counter::SequenceRange;
-use crate::sql::transaction::keys::{MadeUnderKey, order_key};
-use crate::sql::transaction::pages::placed_texts;
+use crate::sql::transaction::keys::{MadeUnderKey, order_key, shipment_key};
+use crate::sql::transaction::pages::{SequenceRange, placed_texts};
 use crate::sql::{
     Form, Result, Row, Shard, Table, TableOrder, Together, Touches, Tx, bodies, columns, newer, query, row,
     upsert,

@@ -4,8 +4,7 @@ use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::subscription::{AnchoredSubscription, Subscription, SubscriptionTerms};
 use authority_domain::{CheckoutId, MerchantId, SubscriptionId, Tenant, Timestamp};
 
-use crate::sql::transaction::counter::SequenceRange;
-use crate::sql::transaction::pages::Page;
+use crate::sql::transaction::pages::{Page, SequenceRange};
 use crate::sql::transaction::rows::Columns;
 use crate::sql::{Query, Result, Row, Shard, Tx, Value, bodies, columns, newer, query, upsert};
 

@@ -11,12 +11,3 @@ pub(crate) struct Counter {
     /// The end of the insertion.
     pub(crate) begins: &'static str,
 }
-
-/// The sequence numbers of one record's events in one commit: the first and the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SequenceRange {
-    /// The record's position in lists, when this is its first commit.
-    pub first: i64,
-    /// The order's position in the feed of changes.
-    pub last: i64,
-}

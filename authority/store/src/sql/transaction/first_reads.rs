@@ -1,21 +1,19 @@
-//! What queued jobs will read first, sorted by kind: each once, and nothing that is cached or buffered.
+//! What jobs declare that they will read first ([`Prefetch`]), and that of all queued jobs sorted by kind: each once,
+//! and nothing that is cached or buffered.
 
-use crate::sql::transaction::keys::KeyScope;
-use authority_domain::CheckoutId;
-use authority_domain::PaymentId;
-use authority_domain::RefundId;
-use authority_domain::ShipmentId;
-use authority_domain::Timestamp;
-use authority_domain::refund::RequesterType;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use authority_domain::{MerchantId, OrderNumber, Tenant};
+use authority_domain::refund::RequesterType;
+use authority_domain::{
+    CheckoutId, MerchantId, OrderNumber, PaymentId, RefundId, ShipmentId, Tenant, Timestamp,
+};
 
 use crate::driver::Value;
 use crate::shards::Shard;
 use crate::sql::transaction::keys::{
-    MessageId, answer_key, counter_key, message_key, order_key, refund_key, scope_columns, shipment_key,
+    KeyScope, MessageId, answer_key, counter_key, message_key, order_key, refund_key, scope_columns,
+    shipment_key,
 };
 use crate::sql::transaction::lookup_kinds::{
     ANSWERS, CHECKOUTS_TO_PAY, COUNTERS, MERCHANTS, MESSAGES, ORDERS, PAYMENTS, REFUNDS, SHIPMENTS,
@@ -41,23 +39,23 @@ pub struct Prefetch {
 /// A record that a job will read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FirstRead {
-    /// A checkout of the job's tenant that is to be paid ([`checkout_to_pay`](crate::tx::Tx::checkout_to_pay)).
+    /// A checkout of the job's tenant that is to be paid (`Tx::checkout_to_pay`).
     CheckoutToPay(CheckoutId),
-    /// An earlier message of a processor ([`processor_report_get`](crate::tx::Tx::processor_report_get)).
+    /// An earlier message of a processor (`Tx::processor_report_get`).
     Message(MessageId),
     /// An order of this tenant, with its payments, open refunds, shipments and marked lines.
     Order(Tenant, OrderNumber),
-    /// The next generated order number of the job's tenant ([`order_number_reserve`](crate::tx::Tx::order_number_reserve)).
+    /// The next generated order number of the job's tenant (`Tx::order_number_reserve`).
     OrderNumber,
-    /// A payment, with what stands around it ([`payment_find`](crate::tx::Tx::payment_find)). It may need an order number.
+    /// A payment, with what stands around it (`Tx::payment_find`). It may need an order number.
     Payment(PaymentId),
-    /// A refund ([`refund_get`](crate::tx::Tx::refund_get)).
+    /// A refund (`Tx::refund_get`).
     Refund(RefundId),
-    /// The refund of this tenant that a requester made with this key ([`refund_by_key`](crate::tx::Tx::refund_by_key)).
+    /// The refund of this tenant that a requester made with this key (`Tx::refund_by_key`).
     RefundUnderKey(Tenant, RequesterType, String),
-    /// A shipment ([`shipment_find`](crate::tx::Tx::shipment_find)).
+    /// A shipment (`Tx::shipment_find`).
     Shipment(ShipmentId),
-    /// The shipment of this tenant that was made with this key ([`shipment_by_key`](crate::tx::Tx::shipment_by_key)).
+    /// The shipment of this tenant that was made with this key (`Tx::shipment_by_key`).
     ShipmentUnderKey(Tenant, String),
 }
 

@@ -1,7 +1,8 @@
-//! Keys: what a transaction looks records up by before it has read them, and the texts under which their rows are
-//! buffered and cached until they are written.
+//! Keys other than ids: what answers, messages, counters, orders, and records that were made under an idempotency key
+//! are looked up by, and the text under which their rows are buffered and cached.
 //!
-//! A record with an id is buffered under the id itself. The others have keys that begin with a word of their own.
+//! A row that is read by its id is buffered under that. Each kind of the others has a word of its own in front, so that
+//! no two are alike.
 
 use std::borrow::Cow;
 

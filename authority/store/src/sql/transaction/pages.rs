@@ -1,4 +1,5 @@
-//! Pages of lists: what is read for one, and reading its rows one by one, and no more of them than a page may hold.
+//! Pages of lists: the positions of records, what is read for a page, and reading its rows one by one and no more of
+//! them than a page may hold.
 //!
 //! A page is asked for by a number of rows, and a row can be large. The rows are taken from the database as they come
 //! and the reading stops with the first one that the page has no room for, so that nobody's list is ever in memory as a
@@ -47,6 +48,15 @@ impl<T> From<Vec<T>> for PageById<T> {
     fn from(rows: Vec<T>) -> Self {
         Self { rows, looked_to: None }
     }
+}
+
+/// The sequence numbers of one record's events in one commit: the first and the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SequenceRange {
+    /// The record's position in lists, when this is its first commit.
+    pub first: i64,
+    /// The order's position in the feed of changes.
+    pub last: i64,
 }
 
 /// Collects what `read` makes of the rows, each with its size in bytes, up to the row behind the page's last one.

@@ -66,7 +66,7 @@ pub(crate) struct OrderSurroundings {
     pub(crate) marks: Vec<(String, i64, i64)>,
 }
 
-/// An earlier message.
+/// An earlier message of a processor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownMessage {
     /// The record it was about.

@@ -176,14 +176,14 @@ impl BufferedConnection {
     }
 
     /// Notes that the next statement of the running job changes nothing that is cached.
-    pub(crate) fn writes_beside_cache(&mut self) {
+    pub(super) fn writes_beside_cache(&mut self) {
         if let Some(batch) = &mut self.batch {
             batch.wrote = true;
         }
     }
 
     /// Sets the savepoint where necessary, so that whatever the running job sends now can be undone alone.
-    pub(crate) async fn ready(&mut self) -> Result<(), Error> {
+    pub(super) async fn ready(&mut self) -> Result<(), Error> {
         if self.batch.as_ref().is_some_and(|batch| batch.kept) {
             self.raw.control(NEXT).await?;
         }

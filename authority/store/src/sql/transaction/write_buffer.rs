@@ -6,9 +6,10 @@
 //! together with the rows of earlier jobs. Buffered rows are sent as one statement per table
 //! ([`crate::sql::transaction::write_batch`]): before a statement that could see them, and at the commit.
 //!
-//! A read names the keys that it depends on ([`Query::about`]). While no row is buffered under these keys, it
-//! sends nothing. Every statement that names no keys first sends all buffered rows. So no statement can tell that a
-//! row was buffered, with one exception: errors of the database are reported later, at the latest at the commit.
+//! A read names the keys that it depends on ([`about`](crate::driver::Query::about)). While no row is buffered under
+//! these keys, it sends nothing. Every statement that names no keys first sends all buffered rows. So no statement can
+//! tell that a row was buffered, with one exception: errors of the database are reported later, at the latest at the
+//! commit.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -100,8 +101,8 @@ impl BufferedConnection {
         self.raw.dialect()
     }
 
-    /// Buffers a row of `table`. `keys` are the keys that a read must name to see it ([`Query::about`]). The
-    /// first is the row's own key in its table, if it has one.
+    /// Buffers a row of `table`. `keys` are the keys that a read must name to see it
+    /// ([`about`](crate::driver::Query::about)). The first is the row's own key in its table, if it has one.
     pub(crate) fn buffer<const N: usize>(
         &mut self,
         table: &'static Table,
