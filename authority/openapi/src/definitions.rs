@@ -210,7 +210,7 @@ fn problem() -> Value {
                         the facts that go with a code.",
         "required": ["type", "title", "status", "code", "detail", "request_id"],
         "properties": {
-            "type": { "type": "string", "pattern": "^urn:service:error:[a-z_]+$", "description": "A URN that ends with the code." },
+            "type": { "type": "string", "pattern": "^(urn:service:error:|https?://.+/)[a-z_]+$", "description": "A URN that ends with the code, or, where the platform documents the codes, an address that ends with it." },
             "title": { "type": "string", "description": "A fixed text per code." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599, "description": "The HTTP status." },
             "code": { "type": "string", "enum": codes, "description": "What to branch on." },

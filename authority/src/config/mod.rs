@@ -51,10 +51,12 @@ use variables::{count, integer, nonzero, parsed, socket_address, word};
 const LISTEN: &str = "AUTHORITY_LISTEN";
 const OPERATOR_LISTEN: &str = "AUTHORITY_OPERATOR_LISTEN";
 const BASE_URL: &str = "AUTHORITY_BASE_URL";
+const PROBLEM_BASE_URL: &str = "AUTHORITY_PROBLEM_BASE_URL";
 const ENV: &str = "AUTHORITY_ENV";
 const ALLOW_LOOPBACK_ENDPOINTS: &str = "AUTHORITY_ALLOW_LOOPBACK_ENDPOINTS";
 const SANDBOX: &str = "AUTHORITY_SANDBOX";
 const EVENT_RETENTION_DAYS: &str = "AUTHORITY_EVENT_RETENTION_DAYS";
+const REQUIRE_IDEMPOTENCY_KEY: &str = "AUTHORITY_REQUIRE_IDEMPOTENCY_KEY";
 const IDEMPOTENCY_DAYS: &str = "AUTHORITY_IDEMPOTENCY_DAYS";
 const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const READY_MAX_DELAY_SECONDS: &str = "AUTHORITY_READY_MAX_DELAY_SECONDS";
@@ -90,6 +92,9 @@ pub struct Config {
     pub operator_listen: SocketAddr,
     /// Public address of the merchant API without a slash at the end, for `Location`.
     pub base_url: Option<String>,
+    /// Where the deployment documents the codes of refusals, without a slash at the end: what the `type` of a problem
+    /// begins with (contract 5.1).
+    pub problem_base_url: Option<String>,
     /// How the merchants' portal looks.
     pub portal: PortalLooks,
     /// Key-encryption keys and cursor keys.
@@ -100,6 +105,8 @@ pub struct Config {
     pub delivery: Delivery,
     /// How long events are retained; `None` means for ever (contract 15.13).
     pub event_retention: Option<Duration>,
+    /// Whether every write of the merchant API needs an idempotency key (contract 4.3).
+    pub require_idempotency_key: bool,
     /// How long an idempotency key is stored (contract 4.3).
     pub idempotency_retention: Duration,
     /// Whether the sandbox is served (contract 6.3).
@@ -129,12 +136,19 @@ impl Config {
             database_url: read_database_url(lookup)?,
             listen,
             operator_listen,
-            base_url: read_base_url(lookup)?,
+            base_url: read_address(lookup, BASE_URL)?,
+            problem_base_url: read_address(lookup, PROBLEM_BASE_URL)?,
             portal: PortalLooks::read(lookup)?,
             keys: Keys::read(lookup)?,
             url_policy: read_url_policy(lookup, environment)?,
             delivery: Delivery::read(lookup)?,
             event_retention: read_event_retention(lookup)?,
+            require_idempotency_key: word(
+                lookup,
+                REQUIRE_IDEMPOTENCY_KEY,
+                &[("true", true), ("false", false)],
+                false,
+            )?,
             idempotency_retention: read_idempotency_retention(lookup)?,
             sandbox: read_sandbox(lookup)?,
             ready_max_delay: read_ready_max_delay(lookup)?,
@@ -173,9 +187,9 @@ pub fn read_sandbox(lookup: Lookup<'_>) -> Result<Sandbox, ConfigError> {
     word(lookup, SANDBOX, &[("on", Sandbox::On), ("off", Sandbox::Off)], Sandbox::On)
 }
 
-fn read_base_url(lookup: Lookup<'_>) -> Result<Option<String>, ConfigError> {
+fn read_address(lookup: Lookup<'_>, variable: &'static str) -> Result<Option<String>, ConfigError> {
     let parse = |value: &str| web_address(value).map(|url| url.as_str().trim_end_matches('/').to_owned());
-    parsed(lookup, BASE_URL, WEB_ADDRESS, parse)
+    parsed(lookup, variable, WEB_ADDRESS, parse)
 }
 
 /// What [`web_address`] takes.

@@ -78,6 +78,7 @@ pub(super) const SETTINGS: &[Variable] = &[
     Variable::plain("AUTHORITY_LISTEN", "0.0.0.0:8080"),
     Variable::plain("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:8081"),
     Variable::without_default("AUTHORITY_BASE_URL", Shown::Plain),
+    Variable::without_default("AUTHORITY_PROBLEM_BASE_URL", Shown::Plain),
     Variable::without_default("AUTHORITY_PORTAL_NAME", Shown::Plain),
     Variable::without_default("AUTHORITY_PORTAL_COLOR", Shown::Plain),
     Variable::without_default("AUTHORITY_PORTAL_LOGO", Shown::Plain),
@@ -99,6 +100,7 @@ pub(super) const SETTINGS: &[Variable] = &[
     Variable::without_default("AUTHORITY_PRIVATE_RECEIVERS", Shown::Plain),
     Variable::without_default("AUTHORITY_PLATFORM_PRIVATE_RECEIVERS", Shown::Plain),
     Variable::without_default("AUTHORITY_EXTRA_ROOTS", Shown::Plain),
+    Variable::plain("AUTHORITY_REQUIRE_IDEMPOTENCY_KEY", "false"),
     Variable::number("AUTHORITY_IDEMPOTENCY_DAYS", "30", "days"),
     Variable {
         unit: Some("days"),

@@ -52,6 +52,17 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         ],
     ),
     (
+        "AUTHORITY_PROBLEM_BASE_URL",
+        &["https://docs.example", "http://docs.example/errors/"],
+        &[
+            "",
+            "docs.example",
+            "https://docs.example?code=",
+            "https://docs.example#errors",
+            "urn:service:error:",
+        ],
+    ),
+    (
         "AUTHORITY_PORTAL_NAME",
         &["A", "Jones & Söhne <Shop>", "123456789012345678901234567890123456789012345678901234567890"],
         &[
@@ -119,6 +130,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("AUTHORITY_DISABLE_AFTER_HOURS", &["1", "120", "8760"], &["", "0", "8761", "1.5", "-1"]),
     ("AUTHORITY_DELIVERY_CONCURRENCY", &["1", "4096"], &["", "0", "4097"]),
     ("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", &["1", "256"], &["", "0", "257"]),
+    ("AUTHORITY_REQUIRE_IDEMPOTENCY_KEY", &["true", "false"], &["", "on", "1", "True"]),
     ("AUTHORITY_IDEMPOTENCY_DAYS", &["1", "3650"], &["", "0", "3651"]),
     ("AUTHORITY_READY_MAX_DELAY_SECONDS", &["1", "86400"], &["", "0", "86401", "5m"]),
     ("AUTHORITY_RATE_LIMITS", &["on", "off"], &["", "true", "no", "Off"]),

@@ -66,6 +66,8 @@ fn every_variable_is_taken() {
         ("AUTHORITY_LISTEN", "[::1]:0"),
         ("AUTHORITY_OPERATOR_LISTEN", "[::1]:0"),
         ("AUTHORITY_BASE_URL", "https://commerce.example/api/"),
+        ("AUTHORITY_PROBLEM_BASE_URL", "https://docs.example/errors/"),
+        ("AUTHORITY_REQUIRE_IDEMPOTENCY_KEY", "true"),
         ("AUTHORITY_PORTAL_NAME", "Acme"),
         ("AUTHORITY_PORTAL_COLOR", "#1b4F9a"),
         ("AUTHORITY_PORTAL_LOGO", "acme.svg"),
@@ -88,6 +90,8 @@ fn every_variable_is_taken() {
         ("[::1]:0".into(), "[::1]:0".into())
     );
     assert_eq!(config.base_url.as_deref(), Some("https://commerce.example/api"));
+    assert_eq!(config.problem_base_url.as_deref(), Some("https://docs.example/errors"));
+    assert!(config.require_idempotency_key);
     let looks = PortalLooks {
         name: Some("Acme".to_owned()),
         color: Some(Color([0x1b, 0x4f, 0x9a])),

@@ -3,6 +3,8 @@
 //! A handler returns [`Problem`], which travels as an extension of an empty response. [`super::answer`], which
 //! knows the request's id and the API's name, writes the body with [`ProblemWriter`]. So no handler needs either.
 
+use std::sync::Arc;
+
 use authority_domain::refusal::MemberError;
 use authority_domain::{ErrorCode, Refusal, RequestId};
 use axum::body::Body;
@@ -35,13 +37,22 @@ impl IntoResponse for Problem {
 pub struct ProblemWriter {
     /// The protection space in `WWW-Authenticate`, e.g. `merchant-api`.
     pub realm: &'static str,
+    /// What the `type` of a problem begins with, before its code.
+    type_prefix: Arc<str>,
 }
 
 impl ProblemWriter {
+    /// Problems of the API with this realm. Their types are addresses below `base_url`, where the deployment documents
+    /// the codes, and URNs where it names no such place (contract 5.1).
+    pub fn new(realm: &'static str, base_url: Option<&str>) -> Self {
+        let type_prefix = base_url.map_or("urn:service:error:".into(), |url| format!("{url}/").into());
+        Self { realm, type_prefix }
+    }
+
     /// Fills in the body and the headers of a response that carries a [`Problem`]; leaves any other as it is.
     pub fn write(&self, response: &mut Response, request_id: &RequestId) {
         let Some(Problem(refusal)) = response.extensions_mut().remove() else { return };
-        let document = Document { refusal: &refusal, request_id };
+        let document = Document { refusal: &refusal, request_id, type_prefix: &self.type_prefix };
         // The document holds only texts and JSON values, so serializing cannot fail.
         let body = serde_json::to_vec(&document).unwrap_or_default();
         *response.status_mut() = status(refusal.code);
@@ -95,13 +106,14 @@ fn required_scopes(refusal: &Refusal) -> String {
 struct Document<'a> {
     refusal: &'a Refusal,
     request_id: &'a RequestId,
+    type_prefix: &'a str,
 }
 
 impl Serialize for Document<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let refusal = self.refusal;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", &format_args!("urn:service:error:{}", refusal.code))?;
+        map.serialize_entry("type", &format_args!("{}{}", self.type_prefix, refusal.code))?;
         map.serialize_entry("title", refusal.code.title())?;
         map.serialize_entry("status", &refusal.code.status())?;
         map.serialize_entry("code", refusal.code.as_str())?;

@@ -177,6 +177,7 @@ impl Service {
             limiter,
             proxies,
             unsent: Arc::default(),
+            require_idempotency_key: config.require_idempotency_key,
             brand,
             live: live("merchant-api"),
             pages: Arc::default(),
@@ -184,7 +185,7 @@ impl Service {
             figures: Arc::default(),
         };
         let door = |realm, tls| {
-            let problems = ProblemWriter { realm };
+            let problems = ProblemWriter::new(realm, config.problem_base_url.as_deref());
             let (clock, dice) = (Arc::clone(&clock), Arc::clone(&dice));
             let (metrics, traces) = (Arc::clone(&metrics), traces.clone());
             Arc::new(Door { clock, dice, problems, tls, metrics, traces })

@@ -123,3 +123,33 @@ async fn lists_are_read_page_by_page() {
         assert_eq!(read(&format!("?limit=100&{filter}")).await.0.len(), count, "{filter}");
     }
 }
+
+/// What a platform demands of all its merchants, and where it documents the codes (contract 4.3, 5.1).
+#[tokio::test]
+async fn a_platform_demands_keys_and_documents_codes() {
+    let variables = [
+        ("AUTHORITY_REQUIRE_IDEMPOTENCY_KEY", "true"),
+        ("AUTHORITY_PROBLEM_BASE_URL", "https://docs.example.com/errors/"),
+    ];
+    let (authority, merchant) = Merchant::alone_with(&variables, "strict").await;
+    let receiver = Receiver::accepting().await;
+    let body = json!({ "url": receiver.url("/hook") });
+    for (refused, status, code, param) in [
+        (
+            merchant.api.post("/webhook-endpoints", &body).await,
+            400,
+            "idempotency_key_required",
+            json!("Idempotency-Key"),
+        ),
+        (merchant.api.get("/orders/ORD-1").await, 404, "not_found", json!(null)),
+        (authority.operator().get("/merchants/mer_gone").await, 404, "not_found", json!(null)),
+    ] {
+        let problem = refused.expect(status);
+        assert_eq!((problem["code"].as_str(), &problem["param"]), (Some(code), &param), "{problem}");
+        assert_eq!(problem["type"], format!("https://docs.example.com/errors/{code}"));
+    }
+    merchant.api.post_as("one", "/webhook-endpoints", &body).await.expect(201);
+    // The platform's own writes need no key.
+    let other = json!({ "slug": "other", "name": "Other", "default_currency": "EUR" });
+    authority.operator().post("/merchants", &other).await.expect(201);
+}

@@ -34,7 +34,7 @@ impl Dice for Still {
 }
 
 fn door(tls: Tls) -> Arc<Door> {
-    let problems = ProblemWriter { realm: "merchant-api" };
+    let problems = ProblemWriter::new("merchant-api", None);
     Arc::new(Door {
         clock: Arc::new(Still),
         dice: Arc::new(Still),

@@ -61,7 +61,7 @@ async fn start(limits: Limits) -> Running {
         traces: Traces::default(),
         clock: Arc::new(SystemClock::new()),
         dice: Arc::new(SystemDice),
-        problems: ProblemWriter { realm: "merchant-api" },
+        problems: ProblemWriter::new("merchant-api", None),
         tls: Tls::Absent,
         metrics: Arc::default(),
     };
