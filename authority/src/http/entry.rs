@@ -58,6 +58,8 @@ pub struct AppState {
     pub proxies: Arc<ArcSwap<TrustedProxies>>,
     /// Answers that their clients have not read yet.
     pub unsent: Arc<Unsent>,
+    /// Every write of the merchant API needs an idempotency key, whatever its merchant's setting (contract 4.3).
+    pub require_idempotency_key: bool,
     /// How the merchants' portal looks.
     pub brand: Arc<Brand>,
     /// The pages that follow, on the listener whose state this is.
@@ -181,8 +183,8 @@ async fn merchant(state: AppState, request: Request, act: Act<Caller>) -> Respon
             Access::TestKey => caller.check_test_mode()?,
             Access::Operator(_) | Access::Everybody => return Err(Refusal::internal()),
         }
-        let strict = writes && caller.merchant.settings.require_idempotency_key;
-        let entered = read(caller, operation, strict, parts, body).await?;
+        let needs_key = state.require_idempotency_key || caller.merchant.settings.require_idempotency_key;
+        let entered = read(caller, operation, writes && needs_key, parts, body).await?;
         let page = page_turn(operation, &state, &key, entered.who.tenant.merchant_id.as_str()).await?;
         Ok((act(state.app.clone(), entered).await?, page))
     };
@@ -218,14 +220,14 @@ async fn operator(state: AppState, request: Request, act: Act<Operator>) -> Resp
     respond(operation, outcome.await, &has, &Holder { unsent: &unsent, key: &key })
 }
 
-/// Waits until a page of a list may be built; refuses if by then too many answers are unread.
+/// Waits until a page of a list, or what takes as much, may be built; refuses if by then too many answers are unread.
 async fn page_turn(
     operation: &Operation,
     state: &AppState,
     key: &KeyId,
     client: &str,
 ) -> Result<Option<OwnedSemaphorePermit>> {
-    if !operation.is_list() {
+    if !operation.is_list() && !operation.reads_much {
         return Ok(None);
     }
     let turn = state.pages.turn(client).await?;
@@ -288,7 +290,7 @@ async fn read<C>(
     if needs_key && idempotency_key.is_none() {
         return Err(Refusal::new(
             ErrorCode::IdempotencyKeyRequired,
-            "This merchant's writes need an Idempotency-Key.",
+            "This request needs an Idempotency-Key.",
         )
         .param("Idempotency-Key"));
     }

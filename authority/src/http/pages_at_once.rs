@@ -1,4 +1,4 @@
-//! The limit on list pages that are built at the same time for one client.
+//! The limit on list pages, and on what else reads as much, that are built at the same time for one client.
 //!
 //! Pages are the largest answers, and the store has few read connections for lists. A merchant gets half of them,
 //! however many keys and connections it uses, and its further requests queue behind its own; an operator's share

@@ -107,7 +107,11 @@ where
         return foreign_form::<W>(&state, &id);
     }
     let who = visit.who.clone();
-    answered(&state, act(visit, form).await, &who, true, &id)
+    let outcome = match state.pages.turn(who.client()).await {
+        Ok(_turn) => act(visit, form).await,
+        Err(refusal) => Err(refusal),
+    };
+    answered(&state, outcome, &who, true, &id)
 }
 
 /// The names in a path; an error where they cannot be read, so that nothing has such a path.

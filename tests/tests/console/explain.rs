@@ -66,6 +66,9 @@ async fn what_a_receiver_got_is_judged(database: Database) {
     let (status, html) = judged(&own, &headers, "<b>", "yesterday").await;
     assert_eq!(status, 422);
     assert!(html.contains("value=\"yesterday\"") && html.contains("&#60;b&#62;</textarea>"), "{html}");
+    // No event has such a body (contract 5.6), and to judge it would take much memory.
+    let (status, html) = judged(&own, &headers, &"1".repeat(256 * 1024 + 1), "").await;
+    assert!(status == 413 && html.contains("The body of an event has at most 256 KiB"), "{html}");
     // A secret that no longer signs is named as such.
     let rotate = endpoint.path("/rotate-secret");
     merchant.api.post(&rotate, &json!({ "overlap_seconds": 0 })).await.expect(200);

@@ -2,10 +2,14 @@
 //!
 //! The secrets are opened for the judgement and never shown. Those whose overlap is over are only searched: a receiver
 //! that was signed for with one of them learns that.
+//!
+//! A judgement may take many times the memory and the time of reading its body. So few run at once, whoever asks for
+//! them, and no body is longer than an event's can be.
 
-use authority_domain::{EndpointId, Refusal, Result, Timestamp};
+use authority_domain::{EndpointId, ErrorCode, Refusal, Result, Timestamp};
 use authority_store::StoreError;
 use authority_store::hand_off::SealedSecret;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::spawn_blocking;
 use verify_core::Tolerance;
 use verify_explain::{Delivery, Explanation, HeaderLine, Trust};
@@ -13,6 +17,12 @@ use zeroize::Zeroizing;
 
 use crate::app::App;
 use crate::secret_box::SecretContext;
+
+/// Judgements at a time, of all who ask.
+static JUDGEMENTS: Semaphore = Semaphore::const_new(2);
+
+/// The longest body of an event (contract 5.6), in bytes.
+const BODY_MAX: usize = 256 * 1024;
 
 /// More than an endpoint has secrets at a time.
 const SECRETS_MAX: i64 = 8;
@@ -32,12 +42,20 @@ impl App {
     /// Judges what a receiver got as the receiver of this endpoint should have.
     ///
     /// # Errors
-    /// Only what the store reports, and `internal_error` when a secret cannot be opened.
+    /// `payload_too_large` for a body that no event has; `rate_limited` while others have all judgements; what the
+    /// store reports, and `internal_error` when a secret cannot be opened.
     pub async fn explain_delivery(
         &self,
         endpoint: &EndpointId,
         received: ReceivedDelivery,
     ) -> Result<Explanation> {
+        if received.body.len() > BODY_MAX {
+            return Err(Refusal::new(
+                ErrorCode::PayloadTooLarge,
+                "The body of an event has at most 256 KiB.",
+            ));
+        }
+        let judging = judging()?;
         let (id, first) = (endpoint.clone(), (endpoint.clone(), 0));
         let sealed: Vec<SealedSecret> = self
             .read(async move |tx| {
@@ -54,9 +72,12 @@ impl App {
             list.push(self.opened(endpoint, secret)?);
         }
         // It may try many forms of a large body.
-        spawn_blocking(move || judged(&received, &trusted, &ended, now))
-            .await
-            .map_err(|_| Refusal::internal())?
+        let explained = spawn_blocking(move || {
+            // It goes on when whoever asked has gone, and counts as long as it does.
+            let _judging = judging;
+            judged(&received, &trusted, &ended, now)
+        });
+        explained.await.map_err(|_| Refusal::internal())?
     }
 
     fn opened(&self, endpoint: &EndpointId, secret: &SealedSecret) -> Result<Zeroizing<String>> {
@@ -64,6 +85,14 @@ impl App {
         let context = SecretContext::SigningSecret { endpoint_id: endpoint.as_str(), secret_version };
         self.secrets.open(context, &secret.sealed).map_err(|_| Refusal::internal())
     }
+}
+
+/// The right to one judgement.
+fn judging() -> Result<SemaphorePermit<'static>> {
+    JUDGEMENTS.try_acquire().map_err(|_| {
+        let detail = "Others have their deliveries judged just now; try again in a second.";
+        Refusal::new(ErrorCode::RateLimited, detail).retry_after(1)
+    })
 }
 
 fn judged(
@@ -87,4 +116,18 @@ fn judged(
             .unwrap_or(now.as_unix_seconds()),
     };
     verify_explain::explain(&delivery, &trust).map_err(|_| Refusal::internal())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_are_judged_at_once() {
+        let (first, _second) = (judging().unwrap(), judging().unwrap());
+        let refused = judging().unwrap_err();
+        assert_eq!((refused.code, refused.retry_after_s), (ErrorCode::RateLimited, Some(1)));
+        drop(first);
+        assert!(judging().is_ok());
+    }
 }

@@ -8,6 +8,7 @@ use crate::http::{Operation, ok};
 const GET: Operation = Operation::get("/integration-health", "integration_health.get")
     .summary("Show the health of the integration: endpoints, alerts, pending deliveries.")
     .scopes(&[Scope::WebhooksManage, Scope::EventsRead])
+    .reads_much()
     .answers(&[ok("IntegrationHealth", "The current health.")]);
 
 /// The route.

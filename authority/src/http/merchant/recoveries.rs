@@ -19,6 +19,7 @@ const RECOVER: Operation = Operation::post("/webhook-endpoints/{endpoint}/recove
     .details("Starts a durable job, which continues after a restart of the service. `dry_run` only counts.")
     .scopes(&[Scope::WebhooksManage])
     .delivers()
+    .reads_much()
     .body("RecoveryRequest", r#"{"since":"2026-09-01T00:00:00.000Z","types":["order.*"]}"#)
     .answers(&[
         accepted("EndpointRecovery", "The recovery that was started.").located(),

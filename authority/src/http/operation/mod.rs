@@ -40,6 +40,8 @@ pub struct Operation {
     pub access: Access,
     /// The bucket it draws from; `None`: determined by the method.
     pub policy: Option<Policy>,
+    /// It reads as much as a page of a list, with the connections that are there for lists.
+    pub reads_much: bool,
     /// The query parameters, except `limit` and `cursor` of lists.
     pub query: &'static [Parameter],
     /// The record whose version `If-Match` is compared with; `None` when it is not used.
@@ -141,6 +143,7 @@ impl Operation {
             details: "",
             access: Access::Everybody,
             policy: None,
+            reads_much: false,
             query: &[],
             if_match: None,
             body: None,
@@ -192,6 +195,11 @@ impl Operation {
     /// Draws from the bucket of deliveries.
     pub(super) const fn delivers(self) -> Self {
         Self { policy: Some(Policy::Delivery), ..self }
+    }
+
+    /// Reads as much as a list, and takes turns with the lists of whoever asks.
+    pub(super) const fn reads_much(self) -> Self {
+        Self { reads_much: true, ..self }
     }
 
     /// Says what it does.
