@@ -125,21 +125,20 @@ impl<E: TextEnum> ParameterValue for Vec<E> {
     }
 }
 
-/// A comma list of catalog names, or `<category>.*` for all of a category.
+/// A comma list of catalog names, or `<category>.*` for all of a category. A cursor is bound to these texts and not to
+/// the types that they stand for today, so that it goes on when a category has one more.
 impl ParameterValue for Vec<EventType> {
     const FORM: Form = Form::EventTypes;
 
     fn read(text: &str) -> Result<(Self, String), String> {
-        let expand = |text: &str| -> Option<Vec<EventType>> {
+        let expand = |text: &str| -> Option<(String, Vec<EventType>)> {
             let of_category = |event: EventType| text.strip_suffix(".*") == Some(event.category());
             let named = |event: &EventType| event.as_str() == text || of_category(*event);
             let named: Vec<EventType> = EventType::ALL.into_iter().filter(named).collect();
-            (!named.is_empty()).then_some(named)
+            (!named.is_empty()).then(|| (text.to_owned(), named))
         };
-        let write =
-            |types: &Vec<EventType>| types.iter().map(|event| event.as_str()).collect::<Vec<_>>().join(" ");
-        let (lists, canonical) = list(text, expand, write)?;
-        let mut types: Vec<EventType> = lists.into_iter().flatten().collect();
+        let (lists, canonical) = list(text, expand, |(text, _)| text.clone())?;
+        let mut types: Vec<EventType> = lists.into_iter().flat_map(|(_, types)| types).collect();
         types.sort_by_key(|event| event.as_str());
         types.dedup();
         Ok((types, canonical))

@@ -13,6 +13,7 @@ mod fulfillment_bodies;
 mod fulfillment_status;
 mod fulfillment_table;
 mod ingest;
+mod list_filters;
 mod merchant_requests;
 mod model;
 mod operator_requests;
