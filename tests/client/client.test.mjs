@@ -6,6 +6,7 @@ import test, { after, before } from "node:test";
 import { inspect } from "node:util";
 import { authority } from "../openapi/authority.mjs";
 import * as exported from "../../pkg/dist/esm/client/index.js";
+import { createMemoryStore } from "../../pkg/dist/esm/stores/memory.js";
 
 const {
   ApiError,
@@ -315,4 +316,25 @@ test("who looks on sees every try and changes nothing", async (t) => {
   ]);
   assert.deepEqual(seen.map(({ headers }) => headers.traceparent), [traceparent, traceparent]);
   assert.deepEqual(seen.map(({ headers }) => headers["idempotency-key"]), [undefined, undefined]);
+});
+
+test("an empty next_cursor is the last page's, as none is", async (t) => {
+  for (const last of ["", null]) {
+    const answers = ["c9", last].map((next_cursor) => (response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ data: [], next_cursor })),
+    );
+    const reader = async () => {
+      const { seen, baseUrl } = await scripted(t, answers);
+      return { seen, events: new Client({ apiKey: service.key, baseUrl }).events };
+    };
+    const catching = await reader();
+    const saved = [];
+    const options = { store: createMemoryStore(), process: () => {}, save: (cursor) => saved.push(cursor) };
+    assert.equal(await catching.events.catchUp(options), "c9");
+    assert.deepEqual([saved, catching.seen.length], [["c9"], 2]);
+    const listing = await reader();
+    const pages = [];
+    for await (const page of listing.events.list().pages()) pages.push(page.next_cursor);
+    assert.deepEqual([pages, listing.seen.length], [["c9", last], 2]);
+  }
 });

@@ -53,12 +53,14 @@ export async function follow<Item>(options: FollowOptions, feed: Feed<Item>): Pr
         signal?.throwIfAborted();
         await feed.each(item, signal);
       }
-      const position = page.resume_cursor ?? page.next_cursor;
+      // Absent or empty on the last page, as the brief has it: an empty cursor would mean the oldest event.
+      const next = page.next_cursor || undefined;
+      const position = page.resume_cursor || next;
       if (position !== undefined && position !== kept) {
         await feed.done(position);
         kept = position;
       }
-      if (page.next_cursor !== undefined) continue;
+      if (next !== undefined) continue;
       if (!goesOn) return kept;
       await sleep(pollMs, signal);
     }

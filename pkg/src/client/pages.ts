@@ -39,7 +39,7 @@ export class Pages<Item> implements AsyncIterable<Item> {
       const page: Page<Item> = await this.#ask(cursor);
       yield page;
       cursor = page.next_cursor;
-    } while (cursor !== undefined && cursor !== "");
+    } while (cursor);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {

@@ -13,9 +13,15 @@ export interface LeasingStore extends ClaimStore {
 /** How many unfinished claims are looked through for one that comes again. */
 const LOOKED_THROUGH = 1000;
 
+/** The leases of each store, which all who use it in this process share: a receiver, and a program that catches up. */
+const known = new WeakMap<ClaimStore, SingleProcess>();
+
 /** The store itself when it knows leases, else one that remembers them for this process. */
 export function leasing(store: ClaimStore): LeasingStore {
-  return typeof store.takeUp === "function" ? (store as LeasingStore) : new SingleProcess(store);
+  if (typeof store.takeUp === "function") return store as LeasingStore;
+  const remembering = known.get(store) ?? new SingleProcess(store);
+  known.set(store, remembering);
+  return remembering;
 }
 
 class SingleProcess implements LeasingStore {

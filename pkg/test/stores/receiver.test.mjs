@@ -303,14 +303,21 @@ test("a store with the four methods of the contract will do for one process", as
       fail: (id, error) => whole.fail(id, error),
       pending: (limit) => whole.pending(limit),
     };
-    const end = gate();
+    const [begun, end] = [gate(), gate()];
     const onEvent = ({ id }) => {
       acted.push(id);
-      if (id === "evt_slow") return end.opened;
+      if (id === "evt_slow") {
+        begun.open();
+        return end.opened;
+      }
       if (acted.filter((other) => other === id).length === 1) throw new Error("the shelf is empty");
     };
     const receive = createReceiver({ secret: SECRET, store, onEvent, onFailure, onError: () => {}, retryDelaySeconds: 0 });
     const slow = receive(delivery("evt_slow"));
+    await begun.opened;
+    // Another receiver of the process, and a program that catches up, know who is at work.
+    const beside = createReceiver({ secret: SECRET, store, onEvent, onFailure });
+    assert.deepEqual(await beside.retryPending(), none);
     const asks = onFailure === "ask-for-redelivery";
     assert.deepEqual(await answered(await receive(delivery("evt_1"))), asks ? [500, "processing_failed"] : DONE);
     assert.deepEqual(await answered(await receive(delivery("evt_slow"))), asks ? IN_PROGRESS : DUPLICATE);
@@ -324,7 +331,7 @@ test("a store with the four methods of the contract will do for one process", as
     const patient = createReceiver({ secret: SECRET, store, onEvent, onError: () => {}, retryDelaySeconds: 3600 });
     await patient(delivery("evt_2"));
     assert.deepEqual(await patient.retryPending(), none);
-    const restarted = createReceiver({ secret: SECRET, store, onEvent });
+    const restarted = createReceiver({ secret: SECRET, store: { ...store }, onEvent });
     assert.deepEqual(await restarted.retryPending(), { ...none, processed: 1 });
   }
 });
