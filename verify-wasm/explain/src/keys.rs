@@ -108,8 +108,12 @@ fn encoded(secret: &str, rest: &str) -> Vec<(Cause, &'static str, KeyBytes)> {
     keys.into_iter().map(|(name, key)| (Cause::KeyEncoded, name, key)).collect()
 }
 
+/// Characters of a secret that nobody guesses: 128 bits of base62. A shorter key is never tried. Whoever may ask and
+/// chooses the signature would learn from the answers one character of the secret after the other.
+const KEPT_MIN: usize = 22;
+
 /// The secret with a character more than is configured, at its end or behind the prefix; or with characters less, as a
-/// sender may have it.
+/// sender may have it, but at least [`KEPT_MIN`].
 pub(crate) fn other_length(secret: &str, fits: &mut dyn FnMut(&[u8]) -> bool) -> Option<&'static str> {
     let rest = secret.strip_prefix(PREFIX)?;
     let mut key = KeyBytes::default();
@@ -126,7 +130,7 @@ pub(crate) fn other_length(secret: &str, fits: &mut dyn FnMut(&[u8]) -> bool) ->
             return Some("the secret and one character more behind whsec_");
         }
     }
-    for cut in 1..rest.len() {
+    for cut in 1..=rest.len().saturating_sub(KEPT_MIN) {
         if is([secret.as_bytes().get(..secret.len() - cut)?, b"", b""]) {
             return Some("the secret without its end");
         }

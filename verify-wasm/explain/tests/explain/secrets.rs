@@ -92,8 +92,15 @@ fn mistaken() -> Vec<Case> {
         both("the key is decoded hexadecimal", "whsec_00ff10a0", &[0, 0xff, 0x10, 0xa0], "key_decoded"),
         trusts("the last character of the secret is missing", &S1[..S1.len() - 1], &[cut_off]),
         trusts("the first character of the secret is missing", &behind_prefix(&S1[7..]), &[cut_off]),
-        keyed("the sender's secret is cut off", &[&key[..20]], cut_off),
+        keyed("the sender's secret is cut off", &[&key[..40]], cut_off),
         keyed("the sender's secret lacks its beginning", &[b"whsec_", &key[9..]], cut_off),
+        // So short a key could be guessed, and a signature by it would tell whether it was guessed right.
+        keyed("the first 21 characters of the secret are no key", &[&key[..27]], unsure),
+        keyed(
+            "the last 21 characters of the secret are no key",
+            &[b"whsec_", &key[key.len() - 21..]],
+            unsure,
+        ),
         trusts("several characters of the secret are missing", &S1[..40], &[cut_off, unsure]),
         keyed("the sender's secret is in lowercase", &[S1.to_lowercase().as_bytes()], letters),
         keyed("the sender's secret is in capitals", &[S1.to_uppercase().as_bytes()], letters),
