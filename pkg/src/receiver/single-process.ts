@@ -26,17 +26,26 @@ export function leasing(store: ClaimStore): LeasingStore {
 
 class SingleProcess implements LeasingStore {
   readonly #store: ClaimStore;
-  /** Until when (Unix milliseconds) nobody may begin with an id: its lease, or the wait after a failure. */
-  readonly #heldUntil = new Map<string, number>();
+  /** Until when (Unix milliseconds) nobody may begin with an id, and by which attempt: its lease, or its wait. */
+  readonly #held = new Map<string, { until: number; attempt: number }>();
+  /** How many calls of `claim` for an id are not answered yet. The store may show the claim before it answers. */
+  readonly #claiming = new Map<string, number>();
 
   constructor(store: ClaimStore) {
     this.#store = store;
   }
 
   async claim(...[id, record, leaseMs = 0]: Parameters<ClaimStore["claim"]>) {
-    const claimed = await this.#store.claim(id, record, leaseMs);
-    if (claimed === "first") this.#hold(id, leaseMs);
-    return claimed;
+    this.#claiming.set(id, (this.#claiming.get(id) ?? 0) + 1);
+    try {
+      const claimed = await this.#store.claim(id, record, leaseMs);
+      if (claimed === "first") this.#hold(id, 1, leaseMs);
+      return claimed;
+    } finally {
+      const others = (this.#claiming.get(id) ?? 1) - 1;
+      if (others > 0) this.#claiming.set(id, others);
+      else this.#claiming.delete(id);
+    }
   }
 
   async takeUp(id: string, leaseMs: number): Promise<TakeUp> {
@@ -45,18 +54,23 @@ class SingleProcess implements LeasingStore {
     const claim = unfinished.find((claim) => claim.id === id);
     if (claim === undefined) return { outcome: unfinished.length < LOOKED_THROUGH ? "finished" : "busy" };
     if (this.#isHeld(id)) return { outcome: "busy" }; // taken while the store was asked
-    this.#hold(id, leaseMs);
-    return { outcome: "taken", attempt: (claim.attempts ?? 0) + 1 };
+    const attempt = (claim.attempts ?? 0) + 1;
+    this.#hold(id, attempt, leaseMs);
+    return { outcome: "taken", attempt };
   }
 
   async complete(id: string): Promise<void> {
     await this.#store.complete(id);
-    this.#heldUntil.delete(id);
+    this.#held.delete(id);
   }
 
   async fail(...[id, error, attempt]: Parameters<ClaimStore["fail"]>): Promise<void> {
     await this.#store.fail(id, error, attempt);
-    this.#hold(id, attempt?.retryAfterMs ?? 0);
+    const newest = this.#held.get(id)?.attempt ?? 0;
+    // A later attempt may have begun when the lease of this one was over.
+    if (attempt === undefined || attempt.attempt >= newest) {
+      this.#hold(id, attempt?.attempt ?? newest, attempt?.retryAfterMs ?? 0);
+    }
   }
 
   pending(limit: number) {
@@ -64,11 +78,11 @@ class SingleProcess implements LeasingStore {
   }
 
   #isHeld(id: string): boolean {
-    return (this.#heldUntil.get(id) ?? 0) > Date.now();
+    return this.#claiming.has(id) || (this.#held.get(id)?.until ?? 0) > Date.now();
   }
 
-  #hold(id: string, forMs: number): void {
-    if (forMs > 0) this.#heldUntil.set(id, Date.now() + forMs);
-    else this.#heldUntil.delete(id);
+  #hold(id: string, attempt: number, forMs: number): void {
+    if (forMs > 0) this.#held.set(id, { until: Date.now() + forMs, attempt });
+    else this.#held.delete(id);
   }
 }

@@ -292,6 +292,33 @@ for (const [onFailure, expected] of [
   });
 }
 
+test("a claim that is stored before it is answered is acted on once", async (t) => {
+  const whole = createSqliteStore(place(t).connect());
+  const [stored, answer] = [gate(), gate()];
+  const store = {
+    claim: async (id, record) => {
+      const claimed = await whole.claim(id, record);
+      if (claimed === "first") {
+        stored.open();
+        await answer.opened;
+      }
+      return claimed;
+    },
+    complete: (id) => whole.complete(id),
+    fail: (id, error) => whole.fail(id, error),
+    pending: (limit) => whole.pending(limit),
+  };
+  const acted = [];
+  const onEvent = ({ id }) => void acted.push(id);
+  const receive = createReceiver({ secret: SECRET, store, onEvent, onFailure: "ask-for-redelivery" });
+  const first = receive(delivery("evt_1"));
+  await stored.opened;
+  assert.deepEqual(await answered(await receive(delivery("evt_1"))), IN_PROGRESS);
+  answer.open();
+  assert.deepEqual(await answered(await first), DONE);
+  assert.deepEqual(acted, ["evt_1"]);
+});
+
 test("a store with the four methods of the contract will do for one process", async (t) => {
   const { connect } = place(t);
   for (const onFailure of ["retry-internally", "ask-for-redelivery"]) {
