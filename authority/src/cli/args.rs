@@ -211,13 +211,13 @@ pub struct Verify {
     )]
     pub profile: Profile,
     /// Value of the timestamp header; leave out if the header is absent.
-    #[arg(long, value_name = "T", conflicts_with = "vectors")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, conflicts_with = "vectors")]
     pub timestamp: Option<OsString>,
     /// Value of the signature header; leave out if the header is absent.
-    #[arg(long, value_name = "S", conflicts_with = "vectors")]
+    #[arg(long, value_name = "S", allow_hyphen_values = true, conflicts_with = "vectors")]
     pub signature: Option<OsString>,
     /// Value of the event id's header; leave out if the header is absent.
-    #[arg(long, value_name = "I", conflicts_with = "vectors")]
+    #[arg(long, value_name = "I", allow_hyphen_values = true, conflicts_with = "vectors")]
     pub event_id: Option<OsString>,
     /// Time to verify at, in Unix seconds; default: now.
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "vectors")]

@@ -5,7 +5,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::Failure;
-use crate::config::{Lookup, given, read_listen};
+use crate::config::{Lookup, WEB_ADDRESS, given, read_listen, web_address};
 
 /// The variable that holds the test key.
 const KEY: &str = "AUTHORITY_API_KEY";
@@ -14,10 +14,14 @@ const KEY: &str = "AUTHORITY_API_KEY";
 /// machine's configuration.
 ///
 /// # Errors
-/// [`Failure::Usage`] when no address is given and the configured one is malformed.
+/// [`Failure::Usage`] when the given address, or without one the configured one, is malformed.
 pub(super) fn address(given: Option<&str>, environment: Lookup<'_>) -> Result<String, Failure> {
     match given {
-        Some(url) => Ok(url.trim_end_matches('/').to_owned()),
+        Some(url) => {
+            let usable =
+                web_address(url).ok_or_else(|| Failure::Usage(format!("--url must be {WEB_ADDRESS}")))?;
+            Ok(usable.as_str().trim_end_matches('/').to_owned())
+        }
         None => Ok(format!("http://{}", reachable(read_listen(environment)?))),
     }
 }
@@ -30,7 +34,7 @@ pub(super) fn test_key(environment: Lookup<'_>) -> Result<String, Failure> {
     let wrong = |what: &str| Failure::Usage(format!("{KEY} {what}"));
     let given = given(environment, KEY)?;
     let (key, _) = given.ok_or_else(|| wrong("is not set: it must hold a test key (svc_test_…)"))?;
-    if !key.starts_with("svc_test_") {
+    if !key.starts_with("svc_test_") || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(wrong("must hold a test key (svc_test_…)"));
     }
     Ok(key)

@@ -34,16 +34,14 @@ pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> R
     }
     process.stdout.flush()?;
     for variable in unread {
-        let variable: String = variable.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let variable = super::plain(&variable);
         writeln!(process.stderr, "authority: nothing reads {variable}")?;
     }
     Ok(Exit::Done)
 }
 
 fn row(setting: &Setting) -> Vec<String> {
-    let or_dash = |text: Option<&str>| {
-        text.unwrap_or("-").chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>()
-    };
+    let or_dash = |text: Option<&str>| super::plain(text.unwrap_or("-"));
     vec![
         setting.name.to_owned(),
         or_dash(setting.value.as_deref()),

@@ -73,7 +73,7 @@ impl Failure {
             Self::Usage(message) => (Exit::Usage, message),
             Self::ReaderGone => return Exit::Failed,
         };
-        let line: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let line = super::plain(&message);
         // When standard error is closed, only the exit code can report the failure.
         let _ = writeln!(stderr, "authority: {line}");
         exit

@@ -139,6 +139,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, process: &mut Process
     outcome.unwrap_or_else(|failure| failure.report(process.stderr))
 }
 
+/// Text from elsewhere on one line, so that it cannot act as terminal control codes.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 fn run(command: Command, process: &mut Process<'_>) -> Result<Exit, Failure> {
     match command {
         Command::Serve(args) => serve::run(args, process),

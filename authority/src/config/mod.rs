@@ -193,9 +193,10 @@ fn read_address(lookup: Lookup<'_>, variable: &'static str) -> Result<Option<Str
 }
 
 /// What [`web_address`] takes.
-const WEB_ADDRESS: &str = "an http or https address without user, query and fragment";
+pub const WEB_ADDRESS: &str = "an http or https address without user, query and fragment";
 
-fn web_address(value: &str) -> Option<Url> {
+/// An address of that form.
+pub fn web_address(value: &str) -> Option<Url> {
     let url = Url::parse(value).ok()?;
     let bare = url.query().is_none() && url.fragment().is_none();
     let anonymous = url.username().is_empty() && url.password().is_none();

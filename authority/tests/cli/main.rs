@@ -155,6 +155,16 @@ fn verify_prints_the_code_and_ends_with_one() {
     assert_ended(&authority(&["verify", "--secret-env", "S1"], b""), 1, "missing_body\n", "");
 }
 
+/// A sender may write anything into a header (contract 10.7).
+#[test]
+fn a_value_may_begin_with_a_hyphen() {
+    let headers = format!("--event-id -evt_1 --now {TIMESTAMP} --secret-env S1");
+    let early = run(&format!("verify --timestamp -178826400 --signature v1={DIGEST} {headers}"));
+    assert_ended(&early, 1, "invalid_timestamp\n", "");
+    let unsigned = run(&format!("verify --timestamp {TIMESTAMP} --signature -v1 {headers}"));
+    assert_ended(&unsigned, 1, "invalid_signature\n", "");
+}
+
 #[test]
 fn verify_takes_tolerance_rotation_and_json() {
     assert_ended(&verified("--secret-env S1"), 0, "ok\n", "");

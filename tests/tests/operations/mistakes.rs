@@ -151,3 +151,19 @@ async fn a_reader_that_has_gone_ends_a_command_without_a_word() {
         assert_eq!((said.as_str(), status.code()), ("", Some(1)), "{command:?}");
     }
 }
+
+#[tokio::test]
+async fn an_address_or_a_key_that_cannot_be_used_is_named() {
+    let authority = Authority::start(&[]).await;
+    let trigger = async |key: &str, url: &str| {
+        authority.refuses(&[("AUTHORITY_API_KEY", key)], &["trigger", "order.created", "--url", url], 2).await
+    };
+    for url in ["", "not a url", "ftp://127.0.0.1:9", "http://user@127.0.0.1:9"] {
+        let line = "authority: --url must be an http or https address without user, query and fragment\n";
+        assert_eq!(trigger("svc_test_x", url).await, line, "{url}");
+    }
+    for key in ["svc_test_a b", "svc_live_x"] {
+        let said = trigger(key, "http://127.0.0.1:9").await;
+        assert_eq!(said, "authority: AUTHORITY_API_KEY must hold a test key (svc_test_…)\n");
+    }
+}

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::routes::Routes;
 use super::stream::Event;
 use super::{Failure, Forwarded, Process, verify};
+use crate::cli::plain;
 use crate::cli::style::{Tone, cell};
 
 /// Standard output and standard error of a session.
@@ -75,11 +76,12 @@ impl<'s, 'e> Screen<'s, 'e> {
         let tone = Tone::of(outcome).unwrap_or(Tone::Bad);
         let answer = cell(&answer, 0, Some(tone), self.process.colour);
         let time = Timestamp::from_ms(*at).to_string();
-        let code = code.as_ref().map_or_else(String::new, |code| format!(" {code}"));
+        let code = code.as_ref().map_or_else(String::new, |code| plain(&format!(" {code}")));
         let to = if self.several { format!(" {url}") } else { String::new() };
         self.print(format!(
             "{time}  POST {} {}{to} -> {answer}{code} ({duration_ms} ms)",
-            event.event_type, event.id
+            plain(&event.event_type),
+            plain(&event.id)
         ))?;
         let Some(refusal) = refusal else { return Ok(()) };
         let seen = Some((url.to_owned(), refusal.code));
@@ -96,13 +98,13 @@ impl<'s, 'e> Screen<'s, 'e> {
     /// Printed on standard error, so that it does not mix with the events.
     pub(super) fn trouble(&mut self, trouble: &str) {
         // When standard error is closed, there is nowhere left to report to.
-        let _ = writeln!(self.process.stderr, "authority: {trouble}; trying again");
+        let _ = writeln!(self.process.stderr, "authority: {}; trying again", plain(trouble));
     }
 
     /// Where another session can go on.
     pub(super) fn close(&mut self, position: Option<&str>) -> Result<(), Failure> {
         if let Some(position) = position {
-            writeln!(self.process.stderr, "authority: to go on from here: --from {position}")?;
+            writeln!(self.process.stderr, "authority: to go on from here: --from {}", plain(position))?;
         }
         Ok(())
     }

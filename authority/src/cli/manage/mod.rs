@@ -162,7 +162,7 @@ fn shown(value: Option<&Value>) -> String {
         Some(Value::Array(items)) => items.iter().map(|item| shown(Some(item))).collect::<Vec<_>>().join(","),
         Some(other) => other.to_string(),
     };
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    super::plain(&text)
 }
 
 /// Prints an answer that shows a key: only the key on standard output, the details of its record on standard error.

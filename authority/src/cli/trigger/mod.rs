@@ -17,7 +17,7 @@ use verify_core::catalog::EventType;
 
 use super::caller::{address, test_key};
 use super::serve::block_on;
-use super::{Exit, Failure, Process, args};
+use super::{Exit, Failure, Process, args, plain};
 use crate::dev::client::Http;
 use crate::dice::{Dice as _, SystemDice};
 use calls::Calls;
@@ -123,7 +123,7 @@ impl Report<'_, '_> {
         if let (true, Some(line)) = (self.numbered, line.as_object_mut()) {
             line.insert("step".to_owned(), json!(number));
         }
-        let id = id.as_deref().unwrap_or("-");
+        let (what, id) = (plain(what), plain(id.as_deref().unwrap_or("-")));
         match (self.json, self.numbered) {
             (true, _) => writeln!(self.process.stdout, "{line}")?,
             (false, true) => writeln!(self.process.stdout, "{number}  {what}  {id}")?,
