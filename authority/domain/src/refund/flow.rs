@@ -166,9 +166,12 @@ fn check_body(standing: &RefundBasis, new: &NewRefund) -> Result<()> {
         let detail = "is no payment of this order";
         return Err(Refusal::member("/payment_id", MemberCode::UnknownReference, detail));
     }
+    // An order's payments are in its currency. A payment that is refunded by itself has none.
+    let of_order = standing.order.iter().map(|order| &order.currency);
+    let mut known = of_order.chain(standing.payments.iter().map(|payment| &payment.currency));
     match &new.currency {
-        Some(currency) if standing.payments.iter().any(|payment| payment.currency != *currency) => {
-            let detail = format!("The refund is in {currency}, and what was paid is not.");
+        Some(currency) if known.any(|known| known != currency) => {
+            let detail = format!("The refund is in {currency}, and the order or payment is not.");
             Err(Refusal::new(ErrorCode::CurrencyMismatch, detail))
         }
         _ => Ok(()),

@@ -139,6 +139,9 @@ impl AnchoredSubscription {
         if from == SubscriptionStatus::Cancelled && to == from && report.status.is_some() {
             return Ok(SubscriptionOutcome::Unchanged);
         }
+        if from == SubscriptionStatus::Cancelled && self.has_all_of(&report) {
+            return Ok(SubscriptionOutcome::Unchanged);
+        }
         if from == SubscriptionStatus::Cancelled || (to != from && !may_follow(from, to)) {
             return Err(refused(from, to, format!("The subscription is {from}; it cannot become {to}.")));
         }
@@ -160,6 +163,26 @@ impl AnchoredSubscription {
             Some(renewal) => SubscriptionOutcome::Renewing(Box::new(Renewing::new(next, renewal, at))),
             None => SubscriptionOutcome::Changed(Box::new(next)),
         })
+    }
+
+    /// Whether a report says nothing but that a period begins that has begun: it was reported before, and is reported
+    /// again (contract 3.8).
+    fn has_all_of(&self, report: &SubscriptionReport) -> bool {
+        let SubscriptionReport {
+            renew: Some(renewal),
+            status: None,
+            trial_end: None,
+            items: None,
+            interval: None,
+            interval_count: None,
+            cancel_at_period_end: None,
+            cancel_reason: None,
+            occurred_at: _,
+        } = report
+        else {
+            return false;
+        };
+        self.has_begun(renewal)
     }
 
     /// Whether the period that a renewal names has begun: then it was reported before.

@@ -21,6 +21,16 @@ fn refused(result: Result<Outcome>) -> (ErrorCode, Vec<String>) {
     (refusal.code, errors(&refusal))
 }
 
+/// The body is judged before the state (contract 4.2).
+#[test]
+fn the_currency_is_the_orders_also_while_nothing_is_paid() {
+    let (order, _) = sold();
+    for (currency, code) in [("EUR", ErrorCode::CurrencyMismatch), ("USD", ErrorCode::OrderNotRefundable)] {
+        let asked = ask(&order, &[], &[], json!({"currency": currency}));
+        assert_eq!(refused(asked).0, code, "{currency}");
+    }
+}
+
 #[test]
 fn bodies_that_contradict_the_order() {
     let (order, payment) = sold();

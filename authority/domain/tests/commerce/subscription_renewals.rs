@@ -148,6 +148,11 @@ fn a_renewal_that_names_its_period_counts_once() {
     let (later, _) = renewed_at(&next, json!(true), at("2026-11-01"));
     let both = json!({"status": "active", "renew": {"period_start": at("2026-10-01")}});
     assert!(matches!(reported_at(&later, &both, at("2026-11-02")), Ok(SubscriptionOutcome::Unchanged)));
+    // Also when it has ended since; a new period does not begin then.
+    let (ended, _) = changed_at(&next, &json!({"status": "cancelled"}), at("2026-10-03"));
+    assert!(matches!(reported_at(&ended, &report, at("2026-10-04")), Ok(SubscriptionOutcome::Unchanged)));
+    let later = json!({"renew": {"period_start": at("2026-11-01")}});
+    assert!(reported_at(&ended, &later, at("2026-11-01")).is_err());
 }
 
 #[test]
