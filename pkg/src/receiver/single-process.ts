@@ -68,9 +68,8 @@ class SingleProcess implements LeasingStore {
     await this.#store.fail(id, error, attempt);
     const newest = this.#held.get(id)?.attempt ?? 0;
     // A later attempt may have begun when the lease of this one was over.
-    if (attempt === undefined || attempt.attempt >= newest) {
-      this.#hold(id, attempt?.attempt ?? newest, attempt?.retryAfterMs ?? 0);
-    }
+    const failed = attempt?.attempt ?? newest;
+    if (failed >= newest) this.#hold(id, failed, attempt?.retryAfterMs ?? 0);
   }
 
   pending(limit: number) {
