@@ -54,7 +54,8 @@ class SingleProcess implements LeasingStore {
     const claim = unfinished.find((claim) => claim.id === id);
     if (claim === undefined) return { outcome: unfinished.length < LOOKED_THROUGH ? "finished" : "busy" };
     if (this.#isHeld(id)) return { outcome: "busy" }; // taken while the store was asked
-    const attempt = (claim.attempts ?? 0) + 1;
+    // One whose lease ended without a word has been an attempt, too.
+    const attempt = Math.max(claim.attempts ?? 0, this.#held.get(id)?.attempt ?? 0) + 1;
     this.#hold(id, attempt, leaseMs);
     return { outcome: "taken", attempt };
   }
