@@ -26,25 +26,23 @@ export function leasing(store: ClaimStore): LeasingStore {
 
 class SingleProcess implements LeasingStore {
   readonly #store: ClaimStore;
-  /** Until when (Unix milliseconds) nobody may begin with an id, and by which attempt: its lease, or its wait. */
-  readonly #held = new Map<string, { until: number; attempt: number }>();
-  /** How many calls of `claim` for an id are not answered yet. The store may show the claim before it answers. */
-  readonly #claiming = new Map<string, number>();
+  /** Until when (Unix milliseconds) nobody may begin with an id: its lease, or the wait after a failure. */
+  readonly #heldUntil = new Map<string, number>();
+  /** Ids whose `claim` is not answered yet, once for each call. The store may show the claim before it answers. */
+  readonly #claiming: string[] = [];
 
   constructor(store: ClaimStore) {
     this.#store = store;
   }
 
   async claim(...[id, record, leaseMs = 0]: Parameters<ClaimStore["claim"]>) {
-    this.#claiming.set(id, (this.#claiming.get(id) ?? 0) + 1);
+    this.#claiming.push(id);
     try {
       const claimed = await this.#store.claim(id, record, leaseMs);
-      if (claimed === "first") this.#hold(id, 1, leaseMs);
+      if (claimed === "first") this.#hold(id, leaseMs);
       return claimed;
     } finally {
-      const others = (this.#claiming.get(id) ?? 1) - 1;
-      if (others > 0) this.#claiming.set(id, others);
-      else this.#claiming.delete(id);
+      this.#claiming.splice(this.#claiming.indexOf(id), 1);
     }
   }
 
@@ -54,23 +52,18 @@ class SingleProcess implements LeasingStore {
     const claim = unfinished.find((claim) => claim.id === id);
     if (claim === undefined) return { outcome: unfinished.length < LOOKED_THROUGH ? "finished" : "busy" };
     if (this.#isHeld(id)) return { outcome: "busy" }; // taken while the store was asked
-    // One whose lease ended without a word has been an attempt, too.
-    const attempt = Math.max(claim.attempts ?? 0, this.#held.get(id)?.attempt ?? 0) + 1;
-    this.#hold(id, attempt, leaseMs);
-    return { outcome: "taken", attempt };
+    this.#hold(id, leaseMs);
+    return { outcome: "taken", attempt: (claim.attempts ?? 0) + 1 };
   }
 
   async complete(id: string): Promise<void> {
     await this.#store.complete(id);
-    this.#held.delete(id);
+    this.#heldUntil.delete(id);
   }
 
   async fail(...[id, error, attempt]: Parameters<ClaimStore["fail"]>): Promise<void> {
     await this.#store.fail(id, error, attempt);
-    const newest = this.#held.get(id)?.attempt ?? 0;
-    // A later attempt may have begun when the lease of this one was over.
-    const failed = attempt?.attempt ?? newest;
-    if (failed >= newest) this.#hold(id, failed, attempt?.retryAfterMs ?? 0);
+    this.#hold(id, attempt?.retryAfterMs ?? 0);
   }
 
   pending(limit: number) {
@@ -78,11 +71,11 @@ class SingleProcess implements LeasingStore {
   }
 
   #isHeld(id: string): boolean {
-    return this.#claiming.has(id) || (this.#held.get(id)?.until ?? 0) > Date.now();
+    return this.#claiming.includes(id) || (this.#heldUntil.get(id) ?? 0) > Date.now();
   }
 
-  #hold(id: string, attempt: number, forMs: number): void {
-    if (forMs > 0) this.#held.set(id, { until: Date.now() + forMs, attempt });
-    else this.#held.delete(id);
+  #hold(id: string, forMs: number): void {
+    if (forMs > 0) this.#heldUntil.set(id, Date.now() + forMs);
+    else this.#heldUntil.delete(id);
   }
 }
