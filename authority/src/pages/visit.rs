@@ -68,10 +68,7 @@ where
     match enter::<W>(&state, &parts, W::READS, Policy::Read, Presence::of(&parts)).await {
         Ok(visit) => {
             let who = visit.who.clone();
-            let outcome = match state.pages.turn(who.client()).await {
-                Ok(_turn) => act(visit).await,
-                Err(refusal) => Err(refusal),
-            };
+            let outcome = in_turn(&state, &who, act(visit)).await;
             answered(&state, outcome, &who, false, &id)
         }
         Err(response) => response,
@@ -107,11 +104,18 @@ where
         return foreign_form::<W>(&state, &id);
     }
     let who = visit.who.clone();
-    let outcome = match state.pages.turn(who.client()).await {
-        Ok(_turn) => act(visit, form).await,
-        Err(refusal) => Err(refusal),
-    };
+    let outcome = in_turn(&state, &who, act(visit, form)).await;
     answered(&state, outcome, &who, true, &id)
+}
+
+/// Waits for a turn among the lists of whoever asks, and keeps it while the answer is made.
+async fn in_turn<W: Visitor>(
+    state: &AppState,
+    who: &W,
+    answer: impl Future<Output = Result<Outcome>>,
+) -> Result<Outcome> {
+    let _turn = state.pages.turn(who.client()).await?;
+    answer.await
 }
 
 /// The names in a path; an error where they cannot be read, so that nothing has such a path.
