@@ -6,7 +6,7 @@ use verify_core::catalog::API_VERSION;
 
 use crate::body::{Loopback, read_optional_reason, read_reason, shape};
 use crate::checkout::CheckoutRequest;
-use crate::delivery::{RecoveryRequest, ReplayRequest};
+use crate::delivery::ReplayRequest;
 use crate::endpoint::url::{UrlPolicy, UrlRules};
 use crate::endpoint::{
     EndpointRequest, EndpointTestRequest, RotationRequest, read_endpoint_limits, read_endpoint_patch,
@@ -20,6 +20,7 @@ use crate::merchant::{
 use crate::order::{FulfillmentUpdate, OrderCancelRequest, OrderRequest, no_members, order_edit};
 use crate::partner::{AcceptRequest, ShareRequest, read_label, read_share_terms};
 use crate::payment::{PaymentReportRequest, PaymentRequest};
+use crate::recovery::RecoveryRequest;
 use crate::refund::{NewRefund, RefundReportRequest};
 use crate::sandbox::advances::{PaymentAdvance, RefundAdvance, ShipmentAdvance, SubscriptionAdvance};
 use crate::sandbox::clock::ClockRequest;

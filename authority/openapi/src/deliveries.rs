@@ -1,7 +1,7 @@
 //! What all deliveries have: the headers of the request, and what the receiver's answer means (contract 7, 11).
 
+use authority_domain::bounds::EVENT_BYTES_MAX;
 use authority_domain::delivery::retry::{MAX_ATTEMPTS, STANDARD_SCHEDULE_S};
-use authority_domain::event::EVENT_BYTES_MAX;
 use serde_json::{Map, Value, json};
 use verify_core::catalog::API_VERSION;
 use verify_core::standard_webhooks;

@@ -7,14 +7,14 @@
 //! nullable.
 
 use authority_domain::audit_log::AuditEntry;
-use authority_domain::delivery::integration_health::IntegrationHealth;
-use authority_domain::delivery::recovery::Recovery;
-use authority_domain::delivery::undelivered::UndeliveredEvent;
 use authority_domain::delivery::{Delivery, DeliveryWithAttempts};
 use authority_domain::event::{Recipient, envelope_schema};
+use authority_domain::integration_health::IntegrationHealth;
 use authority_domain::partner::connection::SeenConnection;
 use authority_domain::partner::order_view::{PartnerOrder, SharedShipment};
 use authority_domain::partner::share::OrderShare;
+use authority_domain::recovery::Recovery;
+use authority_domain::recovery::undelivered::UndeliveredEvent;
 use authority_domain::schema::RulesByName;
 use authority_domain::sync::checkpoint::SeenCheckpoint;
 use authority_domain::sync::order_feed::StoredChange;

@@ -5,7 +5,7 @@
 //! do.
 
 use authority_domain::order::CancelReason;
-use authority_domain::{CheckoutEnd, CheckoutId, OrderNumber, Result, Tenant, Timestamp, order};
+use authority_domain::{CheckoutEnd, CheckoutId, OrderNumber, Result, Tenant, Timestamp, transitions};
 use authority_store::StoreError;
 use authority_store::shards::Turns;
 use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
@@ -65,7 +65,7 @@ impl App {
         limit: i64,
     ) -> Result<Vec<PendingOrder>, StoreError> {
         let tenant = tenant.clone();
-        let until = time.plus_ms(-order::flow::pending_ms(hours));
+        let until = time.plus_ms(-transitions::order::pending_ms(hours));
         self.read_list(async move |tx| tx.orders_pending(&tenant, until, after.as_ref(), limit).await).await
     }
 
@@ -78,7 +78,8 @@ impl App {
             let Some(order) = work.tx.order_get(&tenant, &number).await? else { return Ok(false) };
             let time = time_for(work, &tenant, order.created_at).await?;
             let owner = work.owner(tenant).await?;
-            if !order::flow::is_overdue(&order, owner.merchant.settings.pending_order_ttl_hours, time) {
+            if !transitions::order::is_overdue(&order, owner.merchant.settings.pending_order_ttl_hours, time)
+            {
                 return Ok(false);
             }
             app::order::changes::cancel(work, &owner, order, CancelReason::Expired).await?;

@@ -4,10 +4,10 @@
 //! answers `applied: false` and commits nothing.
 
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::subscription::flow::SubscriptionOutcome;
-use authority_domain::subscription::founding::Founding;
 use authority_domain::subscription::renewal::Renewing;
+use authority_domain::subscription::state_machine::SubscriptionOutcome;
 use authority_domain::subscription::{AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::transitions::founding::Founding;
 use authority_domain::{
     Change, CheckoutId, ErrorCode, ListKind, MemberCode, Named, Order, Refusal, Result, SubscriptionId,
     Tenant, subscription,
@@ -105,7 +105,7 @@ pub(super) async fn open(
 ) -> Result<AnchoredSubscription> {
     let new = request.into_new(work.now, &mut work.dice)?;
     owner.merchant.check_not_closed()?;
-    let made = subscription::flow::open(new, owner.tenant.livemode, work.now)?;
+    let made = subscription::state_machine::open(new, owner.tenant.livemode, work.now)?;
     work.commit(owner, &[made.told()]).await?;
     Ok(made)
 }

@@ -9,11 +9,11 @@
 //! schedule, and without a new event there is no next attempt.
 
 use authority_domain::alert::NewAlert;
-use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::FAILING_AFTER_MS;
 use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, disabled, failing};
 use authority_domain::endpoint::condition::DisablePolicy;
+use authority_domain::integration_health::RECENT_MS;
 use authority_domain::{AlertCode, AlertId, DisabledReason, FailureReason, Timestamp};
 use authority_store::StoreError;
 use authority_store::shards::ShardSet;

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use authority_domain::Timestamp;
-use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::endpoint::condition::DisablePolicy;
+use authority_domain::integration_health::RECENT_MS;
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};

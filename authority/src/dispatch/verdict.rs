@@ -8,11 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use authority_domain::alert::NewAlert;
-use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::delivery::outcome::{OutcomeClass, ReceiverWish};
 use authority_domain::endpoint::alerts::{OVER_WITH_ITS_ENDPOINT, Said, disabled};
 use authority_domain::endpoint::condition::{DisablePolicy, EndedAttempt};
 use authority_domain::endpoint::hold::Hold;
+use authority_domain::integration_health::RECENT_MS;
 use authority_domain::{
     AlertId, AttemptId, AttemptOutcome, DisabledReason, EndpointId, EndpointStatus, EventId, FailureReason,
     MerchantId, Timestamp,

@@ -1,8 +1,8 @@
 //! The first page: what is wrong now with the merchant's endpoints and what to do about it, then how each fares.
 
 use askama::Template;
-use authority_domain::delivery::integration_health::EndpointFigures;
 use authority_domain::endpoint::HealthState;
+use authority_domain::integration_health::EndpointFigures;
 use authority_domain::{Endpoint, EndpointStatus, Result, Timestamp};
 use axum::Router;
 
@@ -10,13 +10,12 @@ use super::visitor::EVENTS;
 use super::{LINKS, Visit, following};
 use crate::app::portal::sessions::PortalVisitor;
 use crate::http::AppState;
-use crate::pages::Visitor as _;
 use crate::pages::chart::{Chart, events, percentile};
-use crate::pages::filters;
 use crate::pages::problem::{self, Problem};
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Fact, Table, duration, fact};
 use crate::pages::visit::{Outcome, shows};
+use crate::pages::{Visitor as _, filters};
 
 /// Problems on the page; a merchant with more has them in the list of endpoints.
 const PROBLEMS_MAX: usize = 20;

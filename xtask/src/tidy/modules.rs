@@ -2,7 +2,8 @@
 //!
 //! A module with children is `name/mod.rs`. A module of an aggregate is public, or private, so that the compiler keeps
 //! other aggregates out; what these need of a private one, `mod.rs` passes on. In `authority/domain/src` and
-//! `authority/store/src` no file may need, over any number of others, one that needs it back ([`arrows`]).
+//! `authority/store/src` no file and no folder may need, over any number of others, one that needs it back
+//! ([`arrows`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +51,7 @@ pub(super) fn closed_aggregates(files: &[SourceFile]) -> Vec<Finding> {
     in_lines(files.iter().filter(is_aggregate), Part::Whole, message, opens)
 }
 
-/// No file of the domain or of the store needs itself over others.
+/// No file of the domain or of the store needs itself over others, and no folder does.
 pub(super) fn no_circles(files: &[SourceFile]) -> Vec<Finding> {
     WITHOUT_CIRCLES.iter().flat_map(|root| circles_below(root, files)).collect()
 }
@@ -58,14 +59,45 @@ pub(super) fn no_circles(files: &[SourceFile]) -> Vec<Finding> {
 fn circles_below(root: &str, files: &[SourceFile]) -> Vec<Finding> {
     let files = files.iter().filter(|file| file.is_rust() && file.path.starts_with(root));
     let arrows = arrows(root, files);
-    arrows
-        .keys()
-        .filter(|file| reaches(&arrows, file, file))
-        .map(|file| Finding::in_file(file, "stands in a circle: it needs a file that needs it back"))
-        .collect()
+    let in_a_circle = |arrows: &Arrows<'_>, message| {
+        let found = arrows.keys().filter(|place| reaches(arrows, place, place));
+        found.map(|place| Finding::in_file(place, message)).collect::<Vec<_>>()
+    };
+    let found = in_a_circle(&arrows, "stands in a circle: it needs a file that needs it back");
+    if found.is_empty() {
+        return in_a_circle(
+            &between_folders(root, &arrows),
+            "stands in a circle: it needs a folder that needs it back",
+        );
+    }
+    found
 }
 
-fn reaches(arrows: &BTreeMap<&str, BTreeSet<&str>>, from: &str, to: &str) -> bool {
+/// Files or folders, each with those that it needs.
+type Arrows<'f> = BTreeMap<&'f str, BTreeSet<&'f str>>;
+
+/// The same between folders; a file of the root stands for itself.
+fn between_folders<'f>(root: &str, arrows: &Arrows<'f>) -> Arrows<'f> {
+    let mut between = Arrows::new();
+    for (file, needed) in arrows {
+        let folder = folder_of(root, file);
+        let others = needed.iter().map(|file| folder_of(root, file)).filter(|needed| *needed != folder);
+        between.entry(folder).or_default().extend(others);
+    }
+    between
+}
+
+/// Whose folders are rooms of their own: the statements, an aggregate each.
+const ROOMS_WITHIN: &str = "sql/";
+
+fn folder_of<'f>(root: &str, file: &'f str) -> &'f str {
+    let path = file.strip_prefix(root).unwrap_or(file);
+    let depth = if path.starts_with(ROOMS_WITHIN) { 2 } else { 1 };
+    let below: usize = path.splitn(depth + 1, '/').skip(depth).map(|rest| rest.len() + 1).sum();
+    file.get(..file.len() - below).unwrap_or(file)
+}
+
+fn reaches(arrows: &Arrows<'_>, from: &str, to: &str) -> bool {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {
         for next in arrows.get(file).into_iter().flatten() {
@@ -113,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_found_however_it_is_written() {
-        let table: [(&[(&str, &str)], usize); 15] = [
+        let table: [(&[(&str, &str)], usize); 17] = [
             (&[("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")], 2),
             (&[("a.rs", "use crate::{\n    c, b::{self, B},\n};"), ("b.rs", "fn f() { crate::a::f() }")], 2),
             (&[("a.rs", "use crate::b::B;"), ("b.rs", "use crate::c::C;"), ("c.rs", "use crate::a::A;")], 3),
@@ -128,9 +160,9 @@ mod tests {
             (
                 &[
                     ("o/mod.rs", "pub use r::R;\npub use s::S;"),
-                    ("o/r.rs", "use crate::p::P;\n// crate::o::R"),
-                    ("o/s.rs", "//! crate::p"),
-                    ("p.rs", "use crate::o::S;\n#[cfg(test)]\nmod tests { use crate::o::R; }"),
+                    ("o/r.rs", "use crate::o::p::P;\n// crate::o::R"),
+                    ("o/s.rs", "//! crate::o::p"),
+                    ("o/p.rs", "use crate::o::S;\n#[cfg(test)]\nmod tests { use crate::o::R; }"),
                 ],
                 0,
             ),
@@ -159,6 +191,25 @@ mod tests {
                 &[
                     ("q/mod.rs", "#[cfg(test)]\nmod t;\nuse s::S;\nstruct B;\nmod s;"),
                     ("q/s.rs", "use super::B;"),
+                ],
+                2,
+            ),
+            // Two folders whose files need each other's, though no file needs itself.
+            (
+                &[
+                    ("o/a.rs", "use crate::p::a::A;"),
+                    ("o/b.rs", "struct B;"),
+                    ("p/a.rs", "struct A;"),
+                    ("p/b.rs", "use crate::o::b::B;"),
+                ],
+                2,
+            ),
+            (
+                &[
+                    ("sql/o/a.rs", "use crate::sql::p::a::A;"),
+                    ("sql/o/b.rs", "struct B;"),
+                    ("sql/p/a.rs", "struct A;"),
+                    ("sql/p/b.rs", "use crate::sql::o::b::B;"),
                 ],
                 2,
             ),

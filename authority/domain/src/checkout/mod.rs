@@ -1,6 +1,5 @@
 //! Checkouts: opened by the operator, paid, ended (contract 2.7, 3.4).
 
-pub mod flow;
 mod record;
 mod requests;
 

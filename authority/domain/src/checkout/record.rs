@@ -1,18 +1,19 @@
 //! The checkout: the operator opens it, payments are tried on it, and the first that holds completes it into an
 //! order (contract 2.7, 3.4). All end states are terminal.
 //!
-//! What a payment does to a checkout is decided in [`crate::payment::flow`], which holds the payment, the checkout
-//! and the order together. How a checkout ends without a payment is decided in [`crate::checkout::flow`]. This
-//! module defines what a checkout is and how it opens.
+//! What a payment does to a checkout is decided in [`crate::transitions::payment`], which holds the payment, the
+//! checkout and the order together. How a checkout ends without a payment is decided in
+//! [`crate::transitions::checkout`]. This module defines what a checkout is and how it opens.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{CheckoutId, PaymentId};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Address, Amounts, Customer, Failure, LineItem, Metadata};
 use crate::subscription::SubscriptionTerms;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
+use crate::versioned::versioned;
 
 text_enum! {
     /// Where a checkout stands.
@@ -136,6 +137,8 @@ pub struct NewCheckout {
     /// What is subscribed to with the purchase; without it the mode is `payment`.
     pub subscription: Option<SubscriptionTerms>,
 }
+
+versioned!(Checkout);
 
 impl Checkout {
     /// Version 1, `open` (contract 3.9 row 1).

@@ -10,14 +10,13 @@ use verify_core::catalog::EventType;
 use crate::checkout::Checkout;
 use crate::id::EndpointId;
 use crate::order::Order;
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::partner::order_view::SharedOrder;
 use crate::partner::share::OrderShare;
 use crate::payment::Payment;
 use crate::refund::Refund;
 use crate::shipment::Shipment;
 use crate::subscription::AnchoredSubscription;
-use crate::time::Timestamp;
 
 /// One version of one record, and its event.
 #[derive(Clone, Debug)]
@@ -94,22 +93,6 @@ pub struct WebhookTest {
     /// The key that asked.
     pub requested_by: String,
 }
-
-/// Gives records their next version.
-macro_rules! versioned {
-    ($($record:ty)+) => {$(
-        impl $record {
-            /// The same record, one version on. Its time does not go back with a clock that does.
-            pub(crate) fn next_version(mut self, now: Timestamp) -> Self {
-                self.resource_version += 1;
-                self.updated_at = now.max(self.updated_at);
-                self
-            }
-        }
-    )+};
-}
-
-versioned! { Checkout Payment Order Refund Shipment }
 
 /// Declares what makes a change of a record's new version: the function, the record, its kind.
 macro_rules! versions {

@@ -5,7 +5,6 @@ pub mod change;
 pub mod partner_copy;
 mod record;
 
-pub(crate) use record::ORDER_BYTES_MAX;
 #[cfg(feature = "schema")]
 pub use record::envelope_schema;
-pub use record::{EVENT_BYTES_MAX, NewEvent, Recipient, RecipientType};
+pub use record::{NewEvent, Recipient, RecipientType};

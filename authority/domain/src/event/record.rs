@@ -4,6 +4,7 @@
 use serde::Serialize;
 use verify_core::catalog::{API_VERSION, EventType};
 
+use crate::bounds::{EVENT_BYTES_MAX, ORDER_BYTES_MAX, ORDER_HEADROOM_BYTES};
 use crate::error_code::ErrorCode;
 use crate::event::cause::Cause;
 use crate::event::change::{Change, Record};
@@ -14,20 +15,6 @@ use crate::refusal::{Refusal, Result};
 use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
-
-/// The largest event in bytes (contract 5.6).
-pub const EVENT_BYTES_MAX: usize = 256 * 1024;
-
-/// What a checkout leaves free below [`EVENT_BYTES_MAX`] for the order it will become: three more numbers on each of
-/// 100 lines, payments, sums, dates, a note. Without it a checkout could be paid and never become an order.
-const ORDER_HEADROOM_BYTES: usize = 64 * 1024;
-
-/// What an order leaves free below [`EVENT_BYTES_MAX`] when it is created, wherever it comes from: less than a
-/// checkout, which still has to become an order. Without it the report of its payment could be refused for ever.
-const GROWTH_HEADROOM_BYTES: usize = 40 * 1024;
-
-/// The largest order in bytes while clients decide what it holds; the rest is reserved for later changes.
-pub(crate) const ORDER_BYTES_MAX: usize = EVENT_BYTES_MAX - GROWTH_HEADROOM_BYTES;
 
 text_enum! {
     /// What the other side of a shared workflow is.

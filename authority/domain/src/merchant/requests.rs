@@ -8,7 +8,7 @@ use crate::body::{Members, Text};
 use crate::id::MerchantId;
 use crate::merchant::limits::{ENDPOINTS_MAX, IN_FLIGHT_MAX, Limits, RATE_MAX};
 use crate::merchant::{Merchant, MerchantChange, MerchantStatus, Settings, is_slug};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::refusal::{MemberCode, Result};
 use crate::time::Timestamp;
 

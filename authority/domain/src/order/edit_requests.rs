@@ -4,9 +4,19 @@ use serde_json::{Map, Value, json};
 
 use crate::body;
 use crate::body::shared_members::{address, customer};
-use crate::order::flow::OrderEdit;
 use crate::order::{CancelReason, Order};
+use crate::parts::{Address, Customer, Metadata};
 use crate::refusal::Result;
+
+/// What an edit, a JSON merge patch (RFC 7396), leaves the order with; already merged and checked.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct OrderEdit {
+    pub customer: Option<Customer>,
+    pub billing_address: Option<Address>,
+    pub shipping_address: Option<Address>,
+    pub metadata: Metadata,
+}
 
 impl OrderEdit {
     /// Reads the body against the order that it edits: what is absent stays, also inside a customer or an address, and

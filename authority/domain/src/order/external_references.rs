@@ -1,18 +1,12 @@
 //! The names that the merchant's own systems have for an order (contract 4.13): one entry per system, so that an ERP
 //! and a warehouse never overwrite each other.
 //!
-//! A change of an entry is a change of the order: one version and `order.updated`. An order in any status may get an
-//! entry, since systems learn of orders late. Whether another order has the same name in the same system is checked
-//! by the caller, which can see all orders, in the transaction that writes this one.
-
-use verify_core::catalog::EventType;
+//! They are set and removed in [`crate::transitions::external_references`].
 
 use crate::error_code::ErrorCode;
-use crate::event::change::Change;
-use crate::order::number::OrderNumber;
-use crate::order::{ExternalReference, Order, size};
-use crate::refusal::{MemberCode, Refusal, Result};
-use crate::time::Timestamp;
+use crate::order::{ExternalReference, Order};
+use crate::order_number::OrderNumber;
+use crate::refusal::Refusal;
 
 /// How many systems may have an entry on one order (contract 2.2).
 pub const SYSTEMS_MAX: usize = 20;
@@ -63,41 +57,6 @@ pub struct NewReference {
 #[must_use]
 pub fn reference<'o>(order: &'o Order, system: &SystemName) -> Option<&'o ExternalReference> {
     order.external_references.iter().find(|entry| entry.system == system.as_str())
-}
-
-/// Sets the entry of a system, in place of the one before it: `order.updated`, or nothing when it says the same.
-///
-/// # Errors
-/// `validation_failed` when [`SYSTEMS_MAX`] other systems have an entry; `payload_too_large` when the order would leave
-/// no room for what may yet happen to it.
-pub fn set(order: &Order, system: &SystemName, new: NewReference, now: Timestamp) -> Result<Vec<Change>> {
-    let before = reference(order, system);
-    if before.is_some_and(|entry| entry.id == new.id && entry.url == new.url) {
-        return Ok(Vec::new());
-    }
-    if before.is_none() && order.external_references.len() >= SYSTEMS_MAX {
-        let detail = format!("{SYSTEMS_MAX} systems refer to this order already.");
-        return Err(Refusal::member("", MemberCode::TooLong, detail));
-    }
-    let mut next = order.clone().next_version(now);
-    let NewReference { id, url } = new;
-    let system = system.as_str().to_owned();
-    next.external_references.retain(|entry| entry.system != system);
-    next.external_references.push(ExternalReference { system, id, url, updated_at: next.updated_at });
-    next.external_references.sort_by(|a, b| a.system.cmp(&b.system));
-    size::check_grown(order, &next)?;
-    Ok(vec![Change::order(EventType::OrderUpdated, &next)])
-}
-
-/// Removes the entry of a system: `order.updated`, or nothing when there is none.
-#[must_use]
-pub fn remove(order: &Order, system: &SystemName, now: Timestamp) -> Vec<Change> {
-    if reference(order, system).is_none() {
-        return Vec::new();
-    }
-    let mut next = order.clone().next_version(now);
-    next.external_references.retain(|entry| entry.system != system.as_str());
-    vec![Change::order(EventType::OrderUpdated, &next)]
 }
 
 /// The refusal of a name that another order already has.

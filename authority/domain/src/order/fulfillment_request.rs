@@ -5,8 +5,37 @@ use serde_json::{Map, Value};
 use crate::body;
 use crate::body::{Members, Text};
 use crate::id::LineItemId;
-use crate::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS};
+use crate::order::fulfillment_status::FulfillmentStatus;
 use crate::refusal::{MemberCode, Result};
+
+/// What the merchant asks for, already read member by member; at least one of the three is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FulfillmentUpdate {
+    /// One of [`TARGETS`].
+    pub target: Option<FulfillmentStatus>,
+    /// Absolute quantities; lines that are not named keep theirs.
+    pub line_items: Option<Vec<LineTarget>>,
+    /// `Some(None)` clears the note.
+    pub note: Option<Option<String>>,
+}
+
+/// How much of a line is to be fulfilled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineTarget {
+    /// A line of the order.
+    pub id: LineItemId,
+    /// From the line's shipped quantity to its quantity.
+    pub fulfilled_quantity: i64,
+}
+
+/// What may be asked for; the partial results of shipping and delivering are never targets.
+pub const TARGETS: [FulfillmentStatus; 5] = [
+    FulfillmentStatus::Unfulfilled,
+    FulfillmentStatus::PartiallyFulfilled,
+    FulfillmentStatus::Fulfilled,
+    FulfillmentStatus::Shipped,
+    FulfillmentStatus::Delivered,
+];
 
 /// Members of the order's record that this operation does not write; a client that sends the record back is told so,
 /// member by member (the visible form of "external applications must not overwrite canonical financial data").

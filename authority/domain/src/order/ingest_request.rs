@@ -9,10 +9,9 @@ use crate::body::{Members, Text, occurrence};
 use crate::bounds::MONEY_MAX;
 use crate::id::PaymentId;
 use crate::order::basket::{Basket, GivenAmounts, Priced};
-use crate::order::flow::PaymentMade;
-use crate::order::further_payments::PAYMENTS_MAX;
-use crate::order::number::OrderNumber;
+use crate::order::payment_room::PAYMENTS_MAX;
 use crate::order::{NewOrder, OrderSource};
+use crate::order_number::OrderNumber;
 use crate::parts::{Address, Customer, Metadata, Money};
 use crate::payment::{
     CaptureMethod, Method, NewPayment, PaymentReport, PaymentStatus, PaymentTarget, Processor, read_method,
@@ -20,6 +19,15 @@ use crate::payment::{
 };
 use crate::refusal::{MemberCode, Result};
 use crate::time::Timestamp;
+
+/// A payment that an order comes with.
+#[derive(Clone, Debug)]
+pub struct PaymentMade {
+    /// The payment.
+    pub new: NewPayment,
+    /// How far it has come; `None`: it was only started.
+    pub report: Option<PaymentReport>,
+}
 
 /// Where an ingested order may say it comes from.
 const SOURCES: [OrderSource; 3] = [OrderSource::Pos, OrderSource::Import, OrderSource::Api];

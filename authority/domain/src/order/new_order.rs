@@ -4,11 +4,10 @@
 //! Version 1 is always `pending` and has an event of its own, `order.created`; what else the same change does to the
 //! order is version 2 (contract 3, general rule 3).
 
-use crate::checkout::Checkout;
 use crate::id::{CheckoutId, SubscriptionId};
-use crate::order::number::OrderNumber;
 use crate::order::payment_status::PaymentSummary;
 use crate::order::{Order, OrderSource, OrderStatus, fulfillment_status, payment_status};
+use crate::order_number::OrderNumber;
 use crate::parts::{Address, Amounts, Customer, LineItem, Metadata, OrderLine};
 use crate::payment::Payment;
 use crate::time::Timestamp;
@@ -29,27 +28,6 @@ pub struct NewOrder {
     pub source: OrderSource,
     pub placed_at: Timestamp,
     pub metadata: Metadata,
-}
-
-impl NewOrder {
-    /// The order that a completed checkout becomes.
-    #[must_use]
-    pub(crate) fn of_checkout(checkout: &Checkout, order_number: OrderNumber, now: Timestamp) -> Self {
-        Self {
-            order_number,
-            currency: checkout.currency.clone(),
-            amounts: checkout.amounts,
-            line_items: checkout.line_items.clone(),
-            customer: checkout.customer.clone(),
-            billing_address: checkout.billing_address.clone(),
-            shipping_address: checkout.shipping_address.clone(),
-            checkout_id: Some(checkout.id.clone()),
-            subscription_id: None,
-            source: OrderSource::Checkout,
-            placed_at: now,
-            metadata: checkout.metadata.clone(),
-        }
-    }
 }
 
 impl Order {

@@ -10,14 +10,15 @@ use verify_core::catalog::EventType;
 use crate::error_code::ErrorCode;
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
 use crate::order::fulfillment_status::FulfillmentStatus;
-use crate::order::number::OrderNumber;
 use crate::order::payment_status::{PaymentStatus, PaymentSummary};
 use crate::order::status::{CancelReason, OrderSource, OrderStatus};
 use crate::order::{fulfillment_status, payment_status};
+use crate::order_number::OrderNumber;
 use crate::parts::{Address, Amounts, Customer, Metadata, OrderLine};
 use crate::payment::Payment;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use crate::versioned::versioned;
 
 /// A merchant system's own name for an order; one entry per system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +122,8 @@ pub struct Order {
     /// When it last changed.
     pub updated_at: Timestamp,
 }
+
+versioned!(Order);
 
 impl Order {
     /// The next version after its lines or its fulfilment note changed, with the one event that tells of it; `None`

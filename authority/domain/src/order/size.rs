@@ -1,7 +1,7 @@
 //! The room that an order keeps below the size limit of events (contract 5.6).
 
+use crate::bounds::ORDER_BYTES_MAX;
 use crate::error_code::ErrorCode;
-use crate::event::ORDER_BYTES_MAX;
 use crate::order::Order;
 use crate::refusal::{Refusal, Result};
 
@@ -10,7 +10,7 @@ use crate::refusal::{Refusal, Result};
 ///
 /// # Errors
 /// `payload_too_large`.
-pub(super) fn check_grown(before: &Order, order: &Order) -> Result<()> {
+pub(crate) fn check_grown(before: &Order, order: &Order) -> Result<()> {
     let size = |order: &Order| Ok(serde_json::to_string(order).map_err(|_| Refusal::internal())?.len());
     let bytes = size(order)?;
     if bytes <= ORDER_BYTES_MAX || bytes <= size(before)? {

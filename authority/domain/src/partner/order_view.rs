@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{LineItemId, ShipmentId};
 use crate::order::fulfillment_status::FulfillmentStatus;
-use crate::order::number::OrderNumber;
 use crate::order::payment_status::PaymentStatus;
 use crate::order::{Order, OrderStatus};
+use crate::order_number::OrderNumber;
 use crate::partner::share::OrderShare;
 use crate::parts::{Address, Amounts, Customer, Failure, Money, OrderLine};
 use crate::shipment::{Shipment, ShipmentLine, ShipmentStatus};

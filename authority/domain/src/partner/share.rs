@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ConnectionId, ShareId};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::tenant::MerchantContext;
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;

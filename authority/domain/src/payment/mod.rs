@@ -1,6 +1,5 @@
 //! Payments and what processors report of them (contract 2.3, 3.5, 18.3).
 
-pub mod flow;
 pub mod method;
 mod record;
 pub mod report;

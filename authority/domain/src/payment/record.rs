@@ -4,11 +4,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Failure, Metadata, Money};
 use crate::payment::method::{CaptureMethod, Method, Processor};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
+use crate::versioned::versioned;
 
 text_enum! {
     /// Where a payment stands.
@@ -126,6 +127,8 @@ pub struct NewPayment {
     pub processor: Processor,
     pub metadata: Metadata,
 }
+
+versioned!(Payment);
 
 impl Payment {
     /// Version 1, `created`.

@@ -7,7 +7,7 @@ use crate::body;
 use crate::body::shared_members::{failure, party_name, past};
 use crate::body::{Members, Text, occurrence};
 use crate::id::{CheckoutId, PaymentId, SubscriptionId};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Metadata, Money};
 use crate::payment::{
     CaptureMethod, Method, MethodType, NewPayment, Payment, PaymentReport, PaymentStatus, PaymentTarget,

@@ -1,6 +1,5 @@
 //! Refunds: asked for, reserved, reported (contract 2.4, 3.6).
 
-pub mod flow;
 mod record;
 mod requests;
 

@@ -1,5 +1,5 @@
 //! The refund and its state machine (contract 2.4, 3.6). Merchant and operator ask for refunds; only the operator side
-//! moves them on. What a refund does to its payment and order is decided in [`crate::refund::flow`].
+//! moves them on. What a refund does to its payment and order is decided in [`crate::transitions::refund`].
 //!
 //! A processor may report out of order: a report that is behind the present status changes nothing, and two different
 //! ends contradict each other and are refused.
@@ -7,11 +7,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::id::{LineItemId, PaymentId, RefundId};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Failure, Metadata, Money};
 use crate::refusal::{Refusal, Result};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
+use crate::versioned::versioned;
 
 text_enum! {
     /// Where a refund stands.
@@ -188,6 +189,8 @@ pub enum RefundOutcome {
     /// The refund is already there or further: nothing happens.
     Unchanged,
 }
+
+versioned!(Refund);
 
 impl Refund {
     /// Applies a processor's report.

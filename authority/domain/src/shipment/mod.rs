@@ -1,6 +1,5 @@
 //! Shipments: parcels of an order and what carriers report of them (contract 2.5, 3.7).
 
-pub mod flow;
 mod record;
 pub mod report;
 mod report_request;

@@ -1,13 +1,14 @@
 //! The shipment record (contract 2.5). Its state machine is in [`crate::shipment::report`]; what a parcel does to its
-//! order is decided in [`crate::shipment::flow`].
+//! order is decided in [`crate::transitions::shipment`].
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{LineItemId, ShipmentId};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Failure, Metadata};
 use crate::text_enum::text_enum;
 use crate::time::Timestamp;
+use crate::versioned::versioned;
 
 text_enum! {
     /// Where a parcel stands.
@@ -112,3 +113,5 @@ pub struct NewShipment {
     pub estimated_delivery_at: Option<Timestamp>,
     pub metadata: Metadata,
 }
+
+versioned!(Shipment);

@@ -1,14 +1,13 @@
 //! Subscriptions: terms, calendar, renewals and reports (contract 2.6, 3.8).
 
 pub mod calendar;
-pub mod flow;
-pub mod founding;
 mod periods;
 mod record;
 pub mod renewal;
 mod report_request;
 mod reported_items;
 mod requests;
+pub mod state_machine;
 
 pub use calendar::Interval;
 pub use record::{

@@ -1,7 +1,7 @@
 //! Where the periods of a subscription lie (contract 2.6, 3.8): the trial, the first one, the next one.
 //!
-//! Which of them begins is decided in [`crate::subscription::flow`]; each is set here as a whole, with the anchor that
-//! the ones after it are counted from ([`crate::subscription::calendar`]).
+//! Which of them begins is decided in [`crate::subscription::state_machine`]; each is set here as a whole, with the
+//! anchor that the ones after it are counted from ([`crate::subscription::calendar`]).
 
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::calendar::next_boundary;

@@ -1,11 +1,11 @@
 //! The subscription record and what is agreed about it (contract 2.6). Its state machine is in
-//! [`crate::subscription::flow`].
+//! [`crate::subscription::state_machine`].
 
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::bounds::MONEY_MAX;
 use crate::id::{LineItemId, SubscriptionId};
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::parts::{Customer, Metadata, Money};
 use crate::subscription::calendar::{Cadence, Interval};
 use crate::text_enum::text_enum;

@@ -7,14 +7,13 @@ use crate::body;
 use crate::body::shared_members::{LineRequest, address, line, past};
 use crate::body::{Members, Text};
 use crate::id::LineItemId;
-use crate::order::number::OrderNumber;
 use crate::order::priced_lines;
+use crate::order_number::OrderNumber;
 use crate::refusal::{MemberCode, Result};
-use crate::subscription::ReportedItem;
-use crate::subscription::SubscriptionStatus;
-use crate::subscription::flow::SubscriptionReport;
 use crate::subscription::renewal::Renewal;
 use crate::subscription::requests::{COUNTS, ITEMS, ItemRequest, item};
+use crate::subscription::state_machine::SubscriptionReport;
+use crate::subscription::{ReportedItem, SubscriptionStatus};
 use crate::time::Timestamp;
 
 /// An item of a report may say which one it goes on from.

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::order::number::OrderNumber;
+use crate::order_number::OrderNumber;
 use crate::time::Timestamp;
 
 /// A row as it is stored.

@@ -3,8 +3,8 @@
 use authority_domain::checkout::CheckoutStatus;
 use authority_domain::event::change::Record;
 use authority_domain::order::payment_status;
-use authority_domain::payment::flow::Surroundings;
-use authority_domain::{Checkout, CheckoutEnd, ConfirmOn, OrderStatus, PaymentStatus, checkout, payment};
+use authority_domain::transitions::payment::Surroundings;
+use authority_domain::{Checkout, CheckoutEnd, ConfirmOn, OrderStatus, PaymentStatus, transitions};
 use serde_json::json;
 
 use crate::fixtures::{
@@ -26,8 +26,8 @@ fn what_may_be_done_with_a_checkout_in_each_state() {
     assert_eq!(table.each_ref().map(|row| row.0).as_slice(), CheckoutStatus::ALL);
     for (status, cells) in table {
         let free = || Checkout { status, ..free_checkout() };
-        let end = |how| outcome(checkout::flow::end(free(), None, how, noon()));
-        let done = checkout::flow::complete(free(), order_number(), None, ConfirmOn::Paid, noon());
+        let end = |how| outcome(transitions::checkout::end(free(), None, how, noon()));
+        let done = transitions::checkout::complete(free(), order_number(), None, ConfirmOn::Paid, noon());
         let asked = [
             ("cancelled", end(CheckoutEnd::Cancelled)),
             ("expired", end(CheckoutEnd::Expired)),
@@ -37,7 +37,7 @@ fn what_may_be_done_with_a_checkout_in_each_state() {
             let expected = if cell == "x" { refused(status.as_str(), requested) } else { cell.to_owned() };
             assert_eq!(told, expected, "{status} to {requested}");
         }
-        assert_eq!(checkout::flow::needs_completion(&free()), status != CheckoutStatus::Completed);
+        assert_eq!(transitions::checkout::needs_completion(&free()), status != CheckoutStatus::Completed);
     }
 }
 
@@ -52,7 +52,8 @@ fn free_checkout() -> Checkout {
 #[test]
 fn a_free_checkout_becomes_a_confirmed_order_that_counts_as_paid() {
     let changes =
-        checkout::flow::complete(free_checkout(), order_number(), None, ConfirmOn::Paid, noon()).unwrap();
+        transitions::checkout::complete(free_checkout(), order_number(), None, ConfirmOn::Paid, noon())
+            .unwrap();
     let Record::Checkout(checkout) = &changes[0].record else { panic!("the checkout") };
     assert_eq!((checkout.payment_attempts, &checkout.payment_id), (0, &None));
     assert_eq!(checkout.order_number, Some(order_number()));
@@ -67,11 +68,11 @@ fn a_free_checkout_becomes_a_confirmed_order_that_counts_as_paid() {
 #[test]
 fn completion_for_nothing_needs_time_and_nothing_to_pay() {
     let paid = checkout_of(&checkout_body());
-    let done = checkout::flow::complete(paid, order_number(), None, ConfirmOn::Paid, noon());
+    let done = transitions::checkout::complete(paid, order_number(), None, ConfirmOn::Paid, noon());
     assert_eq!(outcome(done), refused("open", "completed"));
     let free = free_checkout();
     let late = free.expires_at;
-    let done = checkout::flow::complete(free, order_number(), None, ConfirmOn::Paid, late);
+    let done = transitions::checkout::complete(free, order_number(), None, ConfirmOn::Paid, late);
     assert_eq!(outcome(done), refused("open", "completed"));
 }
 
@@ -83,7 +84,7 @@ fn the_attempt_under_way_ends_with_its_checkout() {
     ];
     for (how, events) in table {
         let (checkout, payment) = created_payment();
-        let changes = checkout::flow::end(checkout, Some(payment.clone()), how, noon()).unwrap();
+        let changes = transitions::checkout::end(checkout, Some(payment.clone()), how, noon()).unwrap();
         assert_eq!(event_names(&changes).join(" "), events);
         let cancelled = last_payment(&changes).unwrap();
         assert_eq!((cancelled.status, cancelled.cancelled_at), (PaymentStatus::Cancelled, Some(noon())));
@@ -110,7 +111,7 @@ fn a_report_after_the_time_of_an_open_checkout_expires_it_first() {
         assert!(checkout.is_overdue(now) && !checkout.is_overdue(now.plus_ms(-1)));
         let next = reported(payment.clone(), &report(status), now);
         let surroundings = Surroundings::Overdue(Box::new(checkout));
-        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, now);
+        let changes = transitions::payment::settle(&payment, next, surroundings, ConfirmOn::Paid, now);
         assert_eq!(event_names(&changes).join(" "), events, "{status}");
         let payment = last_payment(&changes).unwrap();
         assert_eq!((payment.status, payment.resource_version), (becomes, 2), "{status}");

@@ -1,12 +1,13 @@
 //! Events as bytes: contract 2.2, 2.3, 2.5, 2.7, 2.10, 3.10 and 9, and the receivers' own verifier.
 
+use authority_domain::bounds::EVENT_BYTES_MAX;
+use authority_domain::event::NewEvent;
 use authority_domain::event::change::{Record, WebhookTest};
-use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
 use authority_domain::order::ConfirmedBy;
 use authority_domain::tenant::MerchantContext;
 use authority_domain::{
     Change, ConfirmOn, EndpointId, ErrorCode, EventId, MerchantId, PaymentStatus, Result, ShipmentId,
-    payment, shipment,
+    transitions,
 };
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
@@ -50,8 +51,9 @@ fn changes() -> Vec<Change> {
     changes.extend(completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon()));
     let new = new_shipment(None);
     let id = ShipmentId::generate(noon(), &mut dice());
-    changes
-        .extend(shipment::flow::create(paid_order(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().1);
+    changes.extend(
+        transitions::shipment::create(paid_order(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().1,
+    );
     changes.extend(crate::refunds::requested().changes);
     changes.push(webhook_test());
     changes
@@ -268,13 +270,14 @@ fn the_largest_checkout_leaves_room_for_what_becomes_of_it() {
     let (checkout, opened) = created(largest);
     assert_eq!(render(&opened).unwrap().body.len(), 192 * 1024);
 
-    let started = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let started = transitions::payment::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = &started.record else { panic!("a payment") };
     let sold = completed(&checkout, payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
     let order = last_order(&sold).unwrap();
     let new = new_shipment(None);
     let id = ShipmentId::generate(noon(), &mut dice());
-    let (_, shipped) = shipment::flow::create(order, &[], ConfirmedBy::Payments, id, new, noon()).unwrap();
+    let (_, shipped) =
+        transitions::shipment::create(order, &[], ConfirmedBy::Payments, id, new, noon()).unwrap();
     for change in sold.iter().chain(&shipped) {
         render(change).unwrap();
     }

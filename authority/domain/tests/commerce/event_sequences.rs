@@ -6,8 +6,8 @@ use authority_domain::event::change::Record;
 use authority_domain::order::payment_status;
 use authority_domain::parts::Failure;
 use authority_domain::payment::PaymentReport;
-use authority_domain::payment::flow::Surroundings;
-use authority_domain::{Change, ConfirmOn, ErrorCode, OrderStatus, PaymentStatus, payment};
+use authority_domain::transitions::payment::Surroundings;
+use authority_domain::{Change, ConfirmOn, ErrorCode, OrderStatus, PaymentStatus, transitions};
 use serde_json::json;
 
 use crate::fixtures::{
@@ -52,7 +52,7 @@ fn the_order_takes_over_what_the_checkout_holds() {
     body["shipping_address"] = address("2 Side St");
     body["metadata"] = json!({"k": "v"});
     let checkout = checkout_of(&body);
-    let started = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let started = transitions::payment::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = started.record else { panic!("the payment") };
     let changes = completed(&checkout, &payment, PaymentStatus::Succeeded, ConfirmOn::Paid, noon());
     let order = last_order(&changes).unwrap();
@@ -111,13 +111,13 @@ fn row_5_declined_and_tried_again() {
     let told = PaymentReport { failure: Some(failure.clone()), ..report(PaymentStatus::Failed) };
     let next = reported(payment.clone(), &told, later());
     let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
-    let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, later());
+    let changes = transitions::payment::settle(&payment, next, surroundings, ConfirmOn::Paid, later());
     assert_eq!(versions(&changes), [Some(2), Some(2)]);
     let Record::Checkout(open) = &changes[1].record else { panic!("the checkout") };
     assert_eq!((open.status, open.payment_attempts), (CheckoutStatus::Open, 1));
     assert_eq!((&open.payment_id, &open.last_payment_error), (&Some(payment.id), &Some(failure)));
 
-    let again = payment::flow::start(open, false, new_payment(open), later()).unwrap();
+    let again = transitions::payment::start(open, false, new_payment(open), later()).unwrap();
     let Record::Payment(payment) = &again.record else { panic!("the payment") };
     let changes = completed(open, payment, PaymentStatus::Succeeded, ConfirmOn::Paid, later());
     let Record::Checkout(done) = &changes[0].record else { panic!("the checkout") };
@@ -131,7 +131,7 @@ fn a_cancelled_attempt_leaves_the_checkout_as_it_is() {
     let (checkout, payment) = created_payment();
     let next = reported(payment.clone(), &report(PaymentStatus::Cancelled), later());
     let surroundings = Surroundings::OpenCheckout(Box::new(checkout));
-    let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, later());
+    let changes = transitions::payment::settle(&payment, next, surroundings, ConfirmOn::Paid, later());
     assert_eq!(event_names(&changes), ["payment.cancelled"]);
 }
 
@@ -139,7 +139,7 @@ fn a_cancelled_attempt_leaves_the_checkout_as_it_is() {
 fn a_payment_that_holds_after_the_checkout_ended_creates_nothing() {
     let (_, payment) = created_payment();
     let next = reported(payment.clone(), &report(PaymentStatus::Succeeded), later());
-    let changes = payment::flow::settle(&payment, next, Surroundings::Ended, ConfirmOn::Paid, later());
+    let changes = transitions::payment::settle(&payment, next, Surroundings::Ended, ConfirmOn::Paid, later());
     assert_eq!(event_names(&changes), ["payment.succeeded"]);
     assert_eq!(last_payment(&changes).unwrap().order_number, None);
 }
@@ -148,7 +148,7 @@ fn a_payment_that_holds_after_the_checkout_ended_creates_nothing() {
 fn only_a_status_that_holds_completes_a_checkout() {
     let completing: Vec<&str> = PaymentStatus::ALL
         .iter()
-        .filter(|status| payment::flow::completes(**status))
+        .filter(|status| transitions::payment::completes(**status))
         .map(|status| status.as_str())
         .collect();
     assert_eq!(completing, ["pending", "authorized", "succeeded"]);
@@ -158,7 +158,7 @@ fn only_a_status_that_holds_completes_a_checkout() {
 fn an_attempt_needs_an_open_checkout_without_another_attempt() {
     let (checkout, payment) = created_payment();
     let start = |checkout: &_, open_payment, now| {
-        payment::flow::start(checkout, open_payment, new_payment(checkout), now).unwrap_err()
+        transitions::payment::start(checkout, open_payment, new_payment(checkout), now).unwrap_err()
     };
     for status in [CheckoutStatus::Completed, CheckoutStatus::Expired, CheckoutStatus::Cancelled] {
         let mut ended = checkout.clone();
@@ -173,12 +173,12 @@ fn an_attempt_needs_an_open_checkout_without_another_attempt() {
 
     let mut other_currency = new_payment(&checkout);
     other_currency.currency = "EUR".into();
-    let refusal = payment::flow::start(&checkout, false, other_currency, noon()).unwrap_err();
+    let refusal = transitions::payment::start(&checkout, false, other_currency, noon()).unwrap_err();
     assert_eq!(refusal.code, ErrorCode::CurrencyMismatch);
     for amount in [payment.amount - 1, payment.amount + 1] {
         let mut other_amount = new_payment(&checkout);
         other_amount.amount = amount;
-        let refusal = payment::flow::start(&checkout, false, other_amount, noon()).unwrap_err();
+        let refusal = transitions::payment::start(&checkout, false, other_amount, noon()).unwrap_err();
         assert_eq!(refusal.code, ErrorCode::ValidationFailed);
         assert_eq!(errors(&refusal), ["/amount inconsistent"]);
     }

@@ -1,7 +1,8 @@
 //! What the merchant's systems call an order (contract 2.2, 4.13).
 
 use authority_domain::order::ExternalReference;
-use authority_domain::order::external_references::{NewReference, SystemName, conflict, remove, set};
+use authority_domain::order::external_references::{NewReference, SystemName, conflict};
+use authority_domain::transitions::external_references::{remove, set};
 use authority_domain::{ErrorCode, Order, OrderNumber, Result};
 use proptest::prelude::*;
 

@@ -5,14 +5,14 @@ use std::fmt::Debug;
 
 use authority_domain::checkout::CheckoutRequest;
 use authority_domain::event::change::Record;
-use authority_domain::payment::flow::Surroundings;
 use authority_domain::payment::{NewPayment, PaymentOutcome, PaymentReport, PaymentRequest};
 use authority_domain::shipment::{NewShipment, ShipmentLine};
 use authority_domain::tenant::MerchantContext;
 use authority_domain::text_enum::TextEnum;
+use authority_domain::transitions::payment::Surroundings;
 use authority_domain::{
     Change, Checkout, ConfirmOn, ErrorCode, MerchantId, Order, OrderNumber, Payment, PaymentId,
-    PaymentStatus, Result, Timestamp, payment,
+    PaymentStatus, Result, Timestamp, transitions,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -70,7 +70,7 @@ pub(crate) fn new_payment(checkout: &Checkout) -> NewPayment {
 /// A payment just created on a checkout of [`checkout_body`].
 pub(crate) fn created_payment() -> (Checkout, Payment) {
     let checkout = checkout_of(&checkout_body());
-    let change = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let change = transitions::payment::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = change.record else { panic!("starting a payment makes a payment") };
     (checkout, *payment)
 }
@@ -112,7 +112,7 @@ pub(crate) fn completed(
         order_number: order_number(),
         subscription: None,
     };
-    payment::flow::settle(payment, next, surroundings, confirm_on, now)
+    transitions::payment::settle(payment, next, surroundings, confirm_on, now)
 }
 
 /// An order of [`checkout_body`] that was made when its payment reached `status`, and this payment.
@@ -138,7 +138,7 @@ pub(crate) fn on_order(
     let next = reported(payment.clone(), &report(status), now);
     let surroundings =
         Surroundings::Order { order: Box::new(order.clone()), payments: vec![payment.clone()] };
-    payment::flow::settle(payment, next, surroundings, confirm_on, now)
+    transitions::payment::settle(payment, next, surroundings, confirm_on, now)
 }
 
 /// A parcel of these lines; `None`: of all that ships.

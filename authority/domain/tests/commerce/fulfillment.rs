@@ -1,11 +1,11 @@
 //! The fulfilment update against contract 3.3 and 4.6: what it does to lines, parcels, times and marks.
 
-use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget, TARGETS, Updated, update};
 use authority_domain::order::line_quantities::LineMarks;
 use authority_domain::order::payment_status::PaymentStatus;
-use authority_domain::order::{ConfirmedBy, fulfillment_status};
+use authority_domain::order::{ConfirmedBy, FulfillmentUpdate, LineTarget, TARGETS, fulfillment_status};
 use authority_domain::shipment::{ShipmentLine, ShipmentStatus};
-use authority_domain::{ErrorCode, FulfillmentStatus, Order, OrderStatus, Result, shipment};
+use authority_domain::transitions::fulfillment::{Updated, update};
+use authority_domain::{ErrorCode, FulfillmentStatus, Order, OrderStatus, Result, transitions};
 
 use crate::fixtures::{event_names, new_shipment, noon, paid_order};
 use crate::refused_bodies::errors;
@@ -169,7 +169,7 @@ fn delivering_an_order_delivers_its_open_parcels() {
         let id = authority_domain::id::ShipmentId::from_store(format!("shp_{n:026}"));
         let line = ShipmentLine { line_item_id: order.line_items[1].id.clone(), quantity: 1 };
         let (by, new) = (ConfirmedBy::Payments, new_shipment(Some(vec![line])));
-        let (mut parcel, _) = shipment::flow::create(order.clone(), &[], by, id, new, noon()).unwrap();
+        let (mut parcel, _) = transitions::shipment::create(order.clone(), &[], by, id, new, noon()).unwrap();
         parcel.status = status;
         parcels.push(parcel);
     }

@@ -1,7 +1,7 @@
 //! Every cell of the table of targets of contract 3.3, with and without lines.
 
-use authority_domain::order::fulfillment::{TARGETS, Updated};
-use authority_domain::order::fulfillment_status;
+use authority_domain::order::{TARGETS, fulfillment_status};
+use authority_domain::transitions::fulfillment::Updated;
 use authority_domain::{ErrorCode, FulfillmentStatus, Result};
 
 use crate::fixtures::event_names;

@@ -4,7 +4,7 @@ use authority_domain::event::change::Record;
 use authority_domain::order::payment_status::PaymentStatus as Shown;
 use authority_domain::order::{OrderRequest, OrderSource};
 use authority_domain::parts::Amounts;
-use authority_domain::{Change, ConfirmOn, ErrorCode, OrderStatus, Result, order};
+use authority_domain::{Change, ConfirmOn, ErrorCode, OrderStatus, Result, transitions};
 use serde_json::{Value, json};
 
 use crate::fixtures::{
@@ -21,7 +21,7 @@ fn payment(amount: i64, status: &str) -> Value {
 fn ingest(body: &Value, confirm_on: ConfirmOn) -> Result<Vec<Change>> {
     let request = OrderRequest::read(body, noon())?;
     let (new, payments) = request.into_new(order_number(), noon(), &mut dice())?;
-    order::flow::ingest(new, payments, confirm_on, false, noon())
+    transitions::order::ingest(new, payments, confirm_on, false, noon())
 }
 
 fn with_payments(payments: Value) -> Value {

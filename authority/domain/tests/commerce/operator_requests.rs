@@ -6,7 +6,7 @@ use authority_domain::event::change::Record;
 use authority_domain::merchant::{ApiKeyRequest, MerchantRequest};
 use authority_domain::parts::Amounts;
 use authority_domain::payment::{CaptureMethod, PaymentReportRequest, PaymentRequest};
-use authority_domain::{ErrorCode, PaymentStatus, Scope, payment};
+use authority_domain::{ErrorCode, PaymentStatus, Scope, transitions};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TOTAL, checkout_body, checkout_of, dice, new_payment, noon, payment_body};
@@ -137,7 +137,7 @@ fn payments() {
 fn a_repeated_start_is_known_by_checkout_amount_and_currency() {
     let checkout = checkout_of(&checkout_body());
     let good = payment_body(&checkout);
-    let change = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let change = transitions::payment::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = change.record else { panic!("a payment") };
     let is_start = |member: &str, value: Value| {
         let mut body = good.clone();

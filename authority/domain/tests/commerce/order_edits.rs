@@ -1,7 +1,7 @@
 //! `PATCH` of an order by the operator: a merge patch of what may be edited (contract 6.2, 3.9 row 21).
 
 use authority_domain::order::OrderEdit;
-use authority_domain::{ErrorCode, Order, Result, order};
+use authority_domain::{ErrorCode, Order, Result, transitions};
 use serde_json::{Value, json};
 
 use crate::fixtures::{event_names, last_order, noon, paid_order};
@@ -9,7 +9,7 @@ use crate::refused_bodies::errors;
 
 fn edited(order: &Order, body: &Value) -> Result<Option<Order>> {
     let edit = OrderEdit::read(body, order)?;
-    let changes = order::flow::edit(order, edit, noon().plus_ms(1))?;
+    let changes = transitions::order::edit(order, edit, noon().plus_ms(1))?;
     assert!(changes.is_empty() || event_names(&changes) == ["order.updated"]);
     Ok(last_order(&changes))
 }

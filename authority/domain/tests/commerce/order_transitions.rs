@@ -5,7 +5,7 @@ use authority_domain::order::{CancelReason, payment_status};
 use authority_domain::parts::Money;
 use authority_domain::payment::{NewPayment, PaymentTarget};
 use authority_domain::{
-    Change, ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Result, order,
+    Change, ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Result, order, transitions,
 };
 
 use crate::fixtures::{
@@ -54,8 +54,12 @@ fn what_may_be_done_with_an_order_in_each_state() {
     ];
     assert_eq!(table.each_ref().map(|row| row.0).as_slice(), OrderStatus::ALL);
     for (status, confirmed, cancelled) in table {
-        assert_eq!(outcome(order::flow::confirm(order_in(status), noon())), confirmed, "confirm {status}");
-        let done = order::flow::cancel(order_in(status), Vec::new(), CancelReason::Fraud, noon());
+        assert_eq!(
+            outcome(transitions::order::confirm(order_in(status), noon())),
+            confirmed,
+            "confirm {status}"
+        );
+        let done = transitions::order::cancel(order_in(status), Vec::new(), CancelReason::Fraud, noon());
         assert_eq!(outcome(done), cancelled, "cancel {status}");
     }
 }
@@ -64,11 +68,11 @@ fn what_may_be_done_with_an_order_in_each_state() {
 fn what_is_shipped_can_no_longer_be_cancelled() {
     let mut order = paid_order();
     order.line_items[2].fulfilled_quantity = 1;
-    let done = order::flow::cancel(order.clone(), Vec::new(), CancelReason::OutOfStock, noon());
+    let done = transitions::order::cancel(order.clone(), Vec::new(), CancelReason::OutOfStock, noon());
     assert_eq!(outcome(done), "order.cancelled", "prepared is not shipped");
     order.line_items[0].fulfilled_quantity = 1;
     order.line_items[0].shipped_quantity = 1;
-    let done = order::flow::cancel(order, Vec::new(), CancelReason::OutOfStock, noon());
+    let done = transitions::order::cancel(order, Vec::new(), CancelReason::OutOfStock, noon());
     assert_eq!(outcome(done), refused("confirmed", "cancelled"));
 }
 
@@ -85,7 +89,7 @@ fn open_payments_end_with_their_order_and_captured_money_stays() {
         let (order, payment) = order_with(status);
         let version = order.resource_version;
         let changes =
-            order::flow::cancel(order, vec![payment], CancelReason::CustomerRequest, noon()).unwrap();
+            transitions::order::cancel(order, vec![payment], CancelReason::CustomerRequest, noon()).unwrap();
         assert_eq!(event_names(&changes).join(" "), events, "{status}");
         let order = last_order(&changes).unwrap();
         assert_eq!((order.status, order.payment_status), (OrderStatus::Cancelled, shown), "{status}");
@@ -108,10 +112,14 @@ fn an_order_is_overdue_when_it_is_still_pending_after_the_merchants_hours() {
         (Some(i64::MAX), 1_000_000 * HOUR_MS, false),
     ];
     for (ttl, after_ms, expected) in table {
-        assert_eq!(order::flow::is_overdue(&order, ttl, noon().plus_ms(after_ms)), expected, "{ttl:?}");
+        assert_eq!(
+            transitions::order::is_overdue(&order, ttl, noon().plus_ms(after_ms)),
+            expected,
+            "{ttl:?}"
+        );
     }
     let confirmed = Order { status: OrderStatus::Confirmed, ..order };
-    assert!(!order::flow::is_overdue(&confirmed, Some(1), noon().plus_ms(9 * HOUR_MS)));
+    assert!(!transitions::order::is_overdue(&confirmed, Some(1), noon().plus_ms(9 * HOUR_MS)));
 }
 
 fn another(order: &Order, amount: Money) -> NewPayment {
@@ -140,10 +148,16 @@ fn a_further_payment_asks_for_no_more_than_what_is_due() {
             payment.amount_captured = payment.amount_captured.min(got);
         }
         let payments = vec![payment];
-        assert_eq!(order::further_payments::room(TOTAL, &payments), room, "{status} {got:?}");
+        assert_eq!(order::payment_room::room(TOTAL, &payments), room, "{status} {got:?}");
         let start = |amount| {
             let new = another(&order, amount);
-            order::further_payments::start(order.clone(), payments.clone(), new, ConfirmOn::Paid, noon())
+            transitions::further_payments::start(
+                order.clone(),
+                payments.clone(),
+                new,
+                ConfirmOn::Paid,
+                noon(),
+            )
         };
         if room == 0 {
             let shown = order.payment_status.as_str();
@@ -166,7 +180,7 @@ fn a_further_payment_needs_a_living_order_its_currency_and_a_place() {
     let (order, payment) = order_with(PaymentStatus::Failed);
     let start = |order: Order, payments, currency: &str| {
         let new = NewPayment { currency: currency.to_owned(), ..another(&order, 1) };
-        outcome(order::further_payments::start(order, payments, new, ConfirmOn::Paid, noon()))
+        outcome(transitions::further_payments::start(order, payments, new, ConfirmOn::Paid, noon()))
     };
     assert_eq!(start(order.clone(), vec![payment.clone()], "EUR"), "currency_mismatch ");
     let cancelled = Order { status: OrderStatus::Cancelled, ..order.clone() };

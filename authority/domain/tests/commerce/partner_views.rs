@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
+use authority_domain::bounds::EVENT_BYTES_MAX;
+use authority_domain::event::NewEvent;
 use authority_domain::event::change::{SharedOrderView, Sharing};
 use authority_domain::event::partner_copy::{PartnerCopy, is_copied};
-use authority_domain::event::{EVENT_BYTES_MAX, NewEvent};
 use authority_domain::order::ConfirmedBy;
 use authority_domain::partner::order_view::SharedOrder;
 use authority_domain::partner::share::{OrderShare, ShareTerms};
 use authority_domain::parts::{Address, Customer, Metadata};
 use authority_domain::shipment::{NewShipment, ShipmentLine};
-use authority_domain::{Change, ConnectionId, EventId, Order, ShareId, Shipment, ShipmentId, shipment};
+use authority_domain::{Change, ConnectionId, EventId, Order, ShareId, Shipment, ShipmentId, transitions};
 use proptest::prelude::*;
 use serde_json::Value;
 use verify_core::catalog::EventType;
@@ -71,7 +72,7 @@ fn parcel(order: &Order, tracking_url: Option<String>) -> Shipment {
     let metadata = Metadata::from([("key".to_owned(), "secret".to_owned())]);
     let new = NewShipment { tracking_url, metadata, ..new_shipment(Some(vec![line])) };
     let id = ShipmentId::generate(noon(), &mut dice());
-    shipment::flow::create(order.clone(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().0
+    transitions::shipment::create(order.clone(), &[], ConfirmedBy::Payments, id, new, noon()).unwrap().0
 }
 
 fn names(record: &Value) -> BTreeSet<&str> {

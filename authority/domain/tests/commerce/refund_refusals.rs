@@ -1,7 +1,7 @@
 //! Refunds that cannot be asked for, and bodies that cannot be read: contract 4.8, 6.2.
 
-use authority_domain::refund::flow::Outcome;
 use authority_domain::refund::{NewRefund, RefundReportRequest};
+use authority_domain::transitions::refund::Outcome;
 use authority_domain::{ErrorCode, Order, Payment, PaymentId, Result};
 use serde_json::{Value, json};
 

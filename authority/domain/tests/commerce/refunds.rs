@@ -3,13 +3,13 @@
 use authority_domain::event::change::Record;
 use authority_domain::order::payment_status::PaymentStatus as OrderPayment;
 use authority_domain::parts::{Failure, Money};
-use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{
     NewRefund, RefundOutcome, RefundReason, RefundReport, Requester, RequesterType,
 };
+use authority_domain::transitions::refund::{Outcome, RefundBasis};
 use authority_domain::{
     ConfirmOn, ErrorCode, Order, OrderStatus, Payment, PaymentStatus, Refund, RefundId, RefundStatus, Result,
-    refund,
+    transitions,
 };
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub(crate) fn ask(order: &Order, payments: &[Payment], refunds: &[Refund], body:
     let new = NewRefund::read(&body)?;
     let id = RefundId::generate(later(), &mut dice());
     let standing = standing(order, payments, refunds);
-    refund::flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
+    transitions::refund::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
 }
 
 /// A refund of all that a sold order paid.
@@ -54,7 +54,9 @@ fn told(status: RefundStatus) -> RefundReport {
 
 fn report(order: &Order, payments: &[Payment], refund: &Refund, status: RefundStatus) -> Outcome {
     let standing = standing(order, payments, std::slice::from_ref(refund));
-    refund::flow::report(standing, refund.clone(), &told(status), ConfirmOn::Paid, later()).unwrap().unwrap()
+    transitions::refund::report(standing, refund.clone(), &told(status), ConfirmOn::Paid, later())
+        .unwrap()
+        .unwrap()
 }
 
 /// `refunded`, `refund_pending`, `refundable`.
@@ -157,7 +159,7 @@ fn row_18_a_failure_releases() {
     };
     let standing = standing(&order, std::slice::from_ref(&payment), std::slice::from_ref(&made.refund));
     let failed =
-        refund::flow::report(standing, made.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
+        transitions::refund::report(standing, made.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
     assert_eq!(versions(&failed.changes), [Some(2), Some(4)]);
     assert_eq!(failed.restated, Some(payment));
     assert_eq!((failed.refund.failure, failed.refund.failed_at), (told.failure, Some(later())));
@@ -237,7 +239,7 @@ fn a_payment_without_an_order_is_given_back_by_itself() {
         let new = NewRefund::read_of_payment(&body, &payment.id)?;
         let id = RefundId::generate(later(), &mut dice());
         let standing = RefundBasis::without_order(payment.clone());
-        refund::flow::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
+        transitions::refund::request(standing, id, new, by_merchant(), ConfirmOn::Paid, later())
     };
     let part = ask(&payment, json!({"amount": 200, "currency": "USD"})).unwrap();
     assert_eq!(event_names(&part.changes), ["refund.requested"]);
@@ -246,7 +248,8 @@ fn a_payment_without_an_order_is_given_back_by_itself() {
     assert_eq!((reserved.amount_refund_pending, reserved.resource_version), (200, payment.resource_version));
     let told = RefundReport { status: RefundStatus::Completed, processor_reference: None, failure: None };
     let standing = RefundBasis::without_order(reserved.clone());
-    let done = refund::flow::report(standing, part.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
+    let done =
+        transitions::refund::report(standing, part.refund, &told, ConfirmOn::Paid, later()).unwrap().unwrap();
     assert_eq!(event_names(&done.changes), ["refund.completed", "payment.partially_refunded"]);
     for (body, code) in [
         (json!({"amount": TOTAL - 199}), ErrorCode::RefundAmountExceeded),

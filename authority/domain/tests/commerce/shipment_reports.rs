@@ -5,7 +5,7 @@ use authority_domain::order::line_quantities::{LineMarks, Marks};
 use authority_domain::parts::Failure;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentReport, ShipmentStatus};
 use authority_domain::{
-    Change, ErrorCode, FulfillmentStatus, Order, OrderStatus, Result, Shipment, ShipmentId, shipment,
+    Change, ErrorCode, FulfillmentStatus, Order, OrderStatus, Result, Shipment, ShipmentId, transitions,
 };
 use serde_json::{Value, json};
 
@@ -24,7 +24,8 @@ fn shipped_order() -> (Order, Vec<Shipment>) {
         let new = NewShipment { tracking_number: Some(number.into()), ..new_shipment(Some(all)) };
         let id = ShipmentId::from_store(format!("shp_{index:026}"));
         let (made, changes) =
-            shipment::flow::create(order.clone(), &parcels, ConfirmedBy::Payments, id, new, noon()).unwrap();
+            transitions::shipment::create(order.clone(), &parcels, ConfirmedBy::Payments, id, new, noon())
+                .unwrap();
         order = last_order(&changes).unwrap();
         parcels.push(made);
     }
@@ -57,7 +58,7 @@ fn report_with(
     index: usize,
     told: &ShipmentReport,
 ) -> Result<(Shipment, Vec<Change>)> {
-    shipment::flow::report(order.clone(), parcels, marked, parcels[index].clone(), told, later())
+    transitions::shipment::report(order.clone(), parcels, marked, parcels[index].clone(), told, later())
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Shipping against contract 3.7, 3.9 rows 10 and 11, and 4.7.
 
 use authority_domain::order::ConfirmedBy;
-use authority_domain::shipment::flow::create;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
+use authority_domain::transitions::shipment::create;
 use authority_domain::{
     Change, ErrorCode, FulfillmentStatus, LineItemId, Order, OrderStatus, Result, Shipment, ShipmentId,
 };

@@ -1,6 +1,6 @@
 //! Subscriptions in any status, and reports on them.
 
-use authority_domain::subscription::flow::SubscriptionOutcome;
+use authority_domain::subscription::state_machine::SubscriptionOutcome;
 use authority_domain::subscription::{
     AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest, SubscriptionStatus,
 };
@@ -30,7 +30,7 @@ pub(crate) fn body(more: Value) -> Value {
 
 pub(crate) fn opened_at(more: Value, now: Timestamp) -> Result<AnchoredSubscription> {
     let new = SubscriptionRequest::read(&body(more), now)?.into_new(now, &mut dice())?;
-    subscription::flow::open(new, false, now)
+    subscription::state_machine::open(new, false, now)
 }
 
 pub(crate) fn opened(more: Value) -> AnchoredSubscription {

@@ -3,12 +3,10 @@
 use authority_domain::checkout::{CheckoutMode, CheckoutRequest, NewCheckout};
 use authority_domain::event::change::Record;
 use authority_domain::order::OrderSource;
-use authority_domain::payment::flow::Surroundings;
-use authority_domain::subscription::founding::Founding;
 use authority_domain::subscription::{AnchoredSubscription, SubscriptionStatus};
-use authority_domain::{
-    Change, Checkout, ConfirmOn, PaymentStatus, SubscriptionId, Timestamp, checkout, payment,
-};
+use authority_domain::transitions::founding::Founding;
+use authority_domain::transitions::payment::Surroundings;
+use authority_domain::{Change, Checkout, ConfirmOn, PaymentStatus, SubscriptionId, Timestamp, transitions};
 use serde_json::{Value, json};
 
 use crate::fixtures::{
@@ -40,7 +38,7 @@ fn completed(body: &Value, status: PaymentStatus) -> (Checkout, Vec<Change>) {
     let new = new(body);
     let founding = founding(&new);
     let checkout = Checkout::open(new, false, noon());
-    let created = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+    let created = transitions::payment::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
     let Record::Payment(payment) = created.record else { panic!("a payment") };
     let next = reported((*payment).clone(), &report(status), noon());
     let surroundings = Surroundings::Completing {
@@ -48,7 +46,7 @@ fn completed(body: &Value, status: PaymentStatus) -> (Checkout, Vec<Change>) {
         order_number: order_number(),
         subscription: Some(Box::new(founding)),
     };
-    (checkout, payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon()))
+    (checkout, transitions::payment::settle(&payment, next, surroundings, ConfirmOn::Paid, noon()))
 }
 
 fn made(changes: &[Change]) -> AnchoredSubscription {
@@ -115,7 +113,8 @@ fn what_is_free_is_completed_by_the_operator() {
     let founding = founding(&new);
     let checkout = Checkout::open(new, false, noon());
     let changes =
-        checkout::flow::complete(checkout, order_number(), Some(founding), ConfirmOn::Paid, noon()).unwrap();
+        transitions::checkout::complete(checkout, order_number(), Some(founding), ConfirmOn::Paid, noon())
+            .unwrap();
     let made = made(&changes).record;
     assert_eq!((made.status, made.amount, &*made.metadata["plan"]), (SubscriptionStatus::Active, 0, "gold"));
     assert_eq!(last_order(&changes).unwrap().subscription_id, Some(made.id));

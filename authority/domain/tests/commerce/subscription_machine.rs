@@ -1,6 +1,6 @@
 //! The subscription's state machine against contract 3.8: every status, every report.
 
-use authority_domain::subscription::flow::SubscriptionOutcome;
+use authority_domain::subscription::state_machine::SubscriptionOutcome;
 use authority_domain::subscription::{SubscriptionCancelReason, SubscriptionStatus};
 use authority_domain::{ErrorCode, MemberCode, subscription};
 use proptest::prelude::*;
@@ -186,7 +186,7 @@ proptest! {
             ongoing = told.0;
             let (old, new) = (&before.record, &ongoing.record);
             prop_assert_ne!(old.status, SubscriptionStatus::Cancelled, "I14");
-            prop_assert!(new.status == old.status || subscription::flow::may_follow(old.status, new.status));
+            prop_assert!(new.status == old.status || subscription::state_machine::may_follow(old.status, new.status));
             prop_assert_eq!(new.resource_version, old.resource_version + 1);
             let sum: i64 = new.items.iter().map(|item| item.quantity * item.unit_amount).sum();
             prop_assert_eq!(new.amount, sum);

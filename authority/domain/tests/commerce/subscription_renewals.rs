@@ -4,7 +4,7 @@ use authority_domain::event::change::Record;
 use authority_domain::order::OrderSource;
 use authority_domain::order::payment_status::PaymentStatus;
 use authority_domain::subscription::AnchoredSubscription;
-use authority_domain::subscription::flow::SubscriptionOutcome;
+use authority_domain::subscription::state_machine::SubscriptionOutcome;
 use authority_domain::{ConfirmOn, ErrorCode, Order, OrderStatus, Timestamp};
 use serde_json::{Value, json};
 

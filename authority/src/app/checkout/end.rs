@@ -5,7 +5,7 @@
 
 use authority_domain::event::change::Record;
 use authority_domain::order::no_members;
-use authority_domain::{Change, Checkout, CheckoutEnd, CheckoutId, Named, Result, checkout};
+use authority_domain::{Change, Checkout, CheckoutEnd, CheckoutId, Named, Result, transitions};
 use authority_store::tx::OwnedRecord;
 
 use crate::app::order::read::free_order_number;
@@ -62,20 +62,20 @@ pub(in crate::app) async fn end(
     how: CheckoutEnd,
 ) -> Result<Checkout> {
     let open_payment = work.tx.payment_open_on(&owner.tenant, &checkout.id).await?;
-    let changes = checkout::flow::end(checkout.clone(), open_payment, how, work.now)?;
+    let changes = transitions::checkout::end(checkout.clone(), open_payment, how, work.now)?;
     work.commit(owner, &changes).await?;
     Ok(last_checkout(changes).unwrap_or(checkout))
 }
 
 async fn complete(work: &mut Work<'_>, owner: &Owner, checkout: Checkout) -> Result<Checkout> {
-    if !checkout::flow::needs_completion(&checkout) {
+    if !transitions::checkout::needs_completion(&checkout) {
         return Ok(checkout);
     }
     owner.merchant.check_not_closed()?;
     let number = free_order_number(work, owner).await?;
     let confirm_on = owner.merchant.settings.confirm_on;
     let founding = founding(work, &owner.tenant, &checkout.id).await?;
-    let changes = checkout::flow::complete(checkout.clone(), number, founding, confirm_on, work.now)?;
+    let changes = transitions::checkout::complete(checkout.clone(), number, founding, confirm_on, work.now)?;
     work.commit(owner, &changes).await?;
     Ok(last_checkout(changes).unwrap_or(checkout))
 }

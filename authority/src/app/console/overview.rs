@@ -1,6 +1,6 @@
 //! What is wrong now: one read for the console's first page, and the figures of one endpoint.
 
-use authority_domain::delivery::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
+use authority_domain::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
 use authority_domain::{EndpointId, Result, Tenant};
 use authority_store::tx::{FoundEndpoint, HourFigures, Outbox};
 

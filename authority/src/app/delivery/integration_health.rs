@@ -1,14 +1,12 @@
 //! How well events reach a merchant (contract 2.12): read in one transaction, judged by the domain.
 
-use authority_domain::delivery::integration_health::{
-    IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS,
-};
+use authority_domain::integration_health::{IntegrationHealth, LATENCY_SAMPLE, Observed, RECENT_MS};
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::sync::checkpoint::CHECKPOINTS_MAX;
 use authority_domain::{Result, Scope};
+use authority_store::StoreError;
 
 use crate::app::{Answer, App, Caller};
-use authority_store::StoreError;
 
 /// Most open alerts in one answer: more than 16 endpoints can have conditions for.
 const ALERTS_MAX: i64 = 200;

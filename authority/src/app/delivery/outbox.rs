@@ -1,7 +1,7 @@
 //! The operator's summary of the delivery backlog (contract 6.2, 2.12 `outbox`).
 
-use authority_domain::delivery::integration_health::RECENT_MS;
 use authority_domain::endpoint::HealthState;
+use authority_domain::integration_health::RECENT_MS;
 use authority_domain::{EndpointId, MerchantId, Result, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::{Backlog, Outbox as Found};

@@ -7,10 +7,9 @@
 //! everything it missed. At most [`WAITING_MAX`](super::recovery_steps::WAITING_MAX) of its deliveries are pending,
 //! retries included.
 
-use authority_domain::delivery::RecoveryRequest;
-use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
-use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::order::no_members;
+use authority_domain::recovery::undelivered::Wanted;
+use authority_domain::recovery::{Recovery, RecoveryRequest, RecoveryStatus};
 use authority_domain::{
     Endpoint, EndpointId, EndpointStatus, ErrorCode, Named, RecoveryId, Refusal, Result, Tenant,
 };

@@ -1,8 +1,8 @@
 //! A recovery step by step, as the worker runs it ([`crate::background::recovery_worker`]): each step reads a bounded
 //! range of the stream outside the writer, and writes what it found in one short transaction.
 
-use authority_domain::delivery::recovery::Recovery;
-use authority_domain::delivery::undelivered::Wanted;
+use authority_domain::recovery::Recovery;
+use authority_domain::recovery::undelivered::Wanted;
 use authority_domain::{DeliveryId, EndpointId, Result};
 use authority_store::StoreError;
 use authority_store::shards::Turns;

@@ -4,8 +4,8 @@
 //! events. A page may therefore be short or empty and still have a next page: its cursor marks where the walk
 //! stopped.
 
-use authority_domain::delivery::undelivered::{UndeliveredEvent, Wanted};
 use authority_domain::list_filter::UndeliveredFilter;
+use authority_domain::recovery::undelivered::{UndeliveredEvent, Wanted};
 use authority_domain::{EndpointId, ListKind, Named, Refusal, Result, Tenant, Timestamp};
 use authority_store::StoreError;
 use authority_store::tx::{Stretch, Tx};

@@ -5,7 +5,7 @@
 use authority_domain::body::read_optional_reason;
 use authority_domain::event::change::Record;
 use authority_domain::order::{CancelReason, OrderCancelRequest, OrderEdit};
-use authority_domain::{Change, Named, Order, OrderNumber, Result, Tenant, order};
+use authority_domain::{Change, Named, Order, OrderNumber, Result, Tenant, transitions};
 use serde_json::Value;
 
 use crate::app::{Answer, App, Mutation, Owner, Work};
@@ -53,7 +53,7 @@ async fn change(
     match action {
         OrderAction::Edit => {
             let edit = OrderEdit::read(body, &order)?;
-            let changes = order::flow::edit(&order, edit, work.now)?;
+            let changes = transitions::order::edit(&order, edit, work.now)?;
             commit(work, owner, order, changes).await
         }
         OrderAction::Confirm => {
@@ -71,7 +71,7 @@ async fn change(
 /// Confirms the order and records that the operator did: it may then be fulfilled whatever happens to its payments
 /// (contract 18.3).
 async fn confirm(work: &mut Work<'_>, owner: &Owner, order: Order) -> Result<Order> {
-    let changes = order::flow::confirm(order.clone(), work.now)?;
+    let changes = transitions::order::confirm(order.clone(), work.now)?;
     let order = commit(work, owner, order, changes).await?;
     work.tx.order_confirmed_by_operator(&owner.tenant, &order.order_number).await?;
     Ok(order)
@@ -85,7 +85,7 @@ pub(in crate::app) async fn cancel(
     reason: CancelReason,
 ) -> Result<Order> {
     let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
-    let changes = order::flow::cancel(order.clone(), payments, reason, work.now)?;
+    let changes = transitions::order::cancel(order.clone(), payments, reason, work.now)?;
     commit(work, owner, order, changes).await
 }
 

@@ -3,10 +3,9 @@
 //! Writing transactions run one at a time, so no other request can take a reference between the check and the
 //! write; a unique index enforces it as well.
 
-use authority_domain::order::external_references::{
-    ExternalName, NewReference, SystemName, conflict, remove, set,
-};
+use authority_domain::order::external_references::{ExternalName, NewReference, SystemName, conflict};
 use authority_domain::sync::read_reference;
+use authority_domain::transitions::external_references::{remove, set};
 use authority_domain::{Change, Named, Order, OrderNumber, Result, Tenant};
 
 use crate::app::order::changes::commit;

@@ -1,6 +1,7 @@
 //! Setting an order's fulfilment (contract 3.3, 3.9 row 9, 4.6).
 
-use authority_domain::order::{ConfirmedBy, FulfillmentUpdate, fulfillment};
+use authority_domain::order::{ConfirmedBy, FulfillmentUpdate};
+use authority_domain::transitions::fulfillment;
 use authority_domain::{Named, Order, OrderNumber, Result, Tenant};
 
 use crate::app::{Answer, App, Caller, Mutation, Owner, Work};

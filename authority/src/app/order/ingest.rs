@@ -6,7 +6,9 @@
 
 use authority_domain::event::change::Record;
 use authority_domain::order::OrderRequest;
-use authority_domain::{MemberCode, Named, Order, OrderNumber, Payment, Refusal, Result, Tenant, order};
+use authority_domain::{
+    MemberCode, Named, Order, OrderNumber, Payment, Refusal, Result, Tenant, transitions,
+};
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
 
 use crate::app::order::read::free_order_number;
@@ -17,7 +19,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; 422 for wrong members, for a number or a processor's event id that was used before, and the
-    /// refusals of [`order::flow::ingest`]; `merchant_closed`.
+    /// refusals of [`transitions::order::ingest`]; `merchant_closed`.
     pub async fn order_ingest(&self, mutation: Mutation, tenant: Named<Tenant>) -> Result<Answer> {
         let request = OrderRequest::read(&mutation.body, self.now());
         let reads = tenant.as_ref().ok().zip(request.as_ref().ok()).map(first_reads);
@@ -60,7 +62,7 @@ pub(in crate::app) async fn ingest(
     };
     let (new, payments) = request.into_new(number, work.now, &mut work.dice)?;
     let confirm_on = merchant.settings.confirm_on;
-    let changes = order::flow::ingest(new, payments, confirm_on, tenant.livemode, work.now)?;
+    let changes = transitions::order::ingest(new, payments, confirm_on, tenant.livemode, work.now)?;
     let mut order = None;
     let mut made: Vec<&Payment> = Vec::new();
     for change in &changes {

@@ -6,7 +6,7 @@
 use authority_domain::event::change::Record;
 use authority_domain::payment::{NewPayment, PaymentRequest, PaymentTarget};
 use authority_domain::{
-    Change, CheckoutId, MemberCode, Named, Order, Payment, PaymentId, Refusal, Result, Tenant, order, payment,
+    Change, CheckoutId, MemberCode, Named, Order, Payment, PaymentId, Refusal, Result, Tenant, transitions,
 };
 use authority_store::tx::{FirstRead, MessageId, ProcessorMessage};
 
@@ -115,7 +115,7 @@ async fn start_on_checkout(
 ) -> Result<Vec<Change>> {
     let missing = || unknown("/checkout_id", "is no checkout of this merchant and mode");
     let (checkout, under_way) = work.tx.checkout_to_pay(tenant, checkout).await?.ok_or_else(missing)?;
-    Ok(vec![payment::flow::start(&checkout, under_way, new, work.now)?])
+    Ok(vec![transitions::payment::start(&checkout, under_way, new, work.now)?])
 }
 
 async fn start_on_order(
@@ -125,7 +125,7 @@ async fn start_on_order(
     new: NewPayment,
 ) -> Result<Vec<Change>> {
     let payments = work.tx.payments_of_order(&owner.tenant, &order.order_number).await?;
-    order::further_payments::start(order, payments, new, owner.merchant.settings.confirm_on, work.now)
+    transitions::further_payments::start(order, payments, new, owner.merchant.settings.confirm_on, work.now)
 }
 
 fn unknown(pointer: &str, detail: &str) -> Refusal {

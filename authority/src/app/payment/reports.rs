@@ -6,10 +6,10 @@
 //! operator alert.
 
 use authority_domain::checkout::CheckoutStatus;
-use authority_domain::payment::flow::{PaidFor, Surroundings};
 use authority_domain::payment::{PaymentOutcome, PaymentReport, PaymentReportRequest};
+use authority_domain::transitions::payment::{PaidFor, Surroundings};
 use authority_domain::{
-    ErrorCode, MemberCode, Named, Payment, PaymentId, Refusal, Result, Tenant, Timestamp, payment,
+    ErrorCode, MemberCode, Named, Payment, PaymentId, Refusal, Result, Tenant, Timestamp, transitions,
 };
 use authority_store::tx::{FirstRead, KnownMessage, MessageId, ProcessorMessage};
 
@@ -104,7 +104,8 @@ pub(in crate::app) async fn report(
     let PaymentOutcome::Changed(next) = reported else { return Ok((false, before)) };
     let surroundings = surroundings(work, owner, &next).await?;
     let (id, reported) = (next.id.clone(), next.status);
-    let changes = payment::flow::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
+    let changes =
+        transitions::payment::settle(&before, next, surroundings, merchant.settings.confirm_on, work.now);
     work.commit(owner, &changes).await?;
     let stored = last_version(changes, &id).ok_or_else(Refusal::internal)?;
     if stored.late && !before.late {
@@ -150,11 +151,11 @@ pub(in crate::app) fn check_repetition(
 async fn was_given_up(work: &mut Work<'_>, tenant: &Tenant, payment: &Payment) -> Result<bool> {
     if let Some(number) = &payment.order_number {
         let order = work.order_of(tenant, number).await?;
-        return Ok(payment::flow::was_given_up(payment, PaidFor::Order(&order)));
+        return Ok(transitions::payment::was_given_up(payment, PaidFor::Order(&order)));
     }
     let Some(checkout) = &payment.checkout_id else { return Ok(false) };
     let checkout = work.tx.checkout_get(tenant, checkout).await?.ok_or_else(Refusal::internal)?;
-    Ok(payment::flow::was_given_up(payment, PaidFor::Checkout(&checkout)))
+    Ok(transitions::payment::was_given_up(payment, PaidFor::Checkout(&checkout)))
 }
 
 /// Loads the records around the payment, and reserves an order number when the payment is about to create an
@@ -175,7 +176,7 @@ async fn surroundings(work: &mut Work<'_>, owner: &Owner, payment: &Payment) -> 
     if checkout.is_overdue(work.now) {
         return Ok(Surroundings::Overdue(Box::new(checkout)));
     }
-    if !payment::flow::completes(payment.status) {
+    if !transitions::payment::completes(payment.status) {
         return Ok(Surroundings::OpenCheckout(Box::new(checkout)));
     }
     let order_number = free_order_number(work, owner).await?;

@@ -3,7 +3,7 @@
 //! Deliveries to the platform's own endpoint carry the merchant's events and are none of its business; deliveries of an
 //! endpoint that it has deleted are hidden with it, as in the API.
 
-use authority_domain::delivery::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
+use authority_domain::integration_health::{EndpointFigures, LATENCY_SAMPLE, RECENT_MS};
 use authority_domain::merchant::limits::ENDPOINTS_MAX;
 use authority_domain::{Endpoint, EventId, Result, Tenant, Timestamp};
 use authority_store::StoreError;

@@ -6,10 +6,10 @@
 //! same money (I2). A refund stores its idempotency key and what it was used for permanently, so a retry after the
 //! stored answer has expired does not refund the money twice.
 
-use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{NewRefund, Requester, RequesterType};
+use authority_domain::transitions::refund::{Outcome, RefundBasis};
 use authority_domain::{
-    Author, Named, Order, OrderNumber, PaymentId, Refund, RefundId, Refusal, Result, Tenant, refund,
+    Author, Named, Order, OrderNumber, PaymentId, Refund, RefundId, Refusal, Result, Tenant, transitions,
 };
 use authority_store::tx::{FirstRead, OwnedRecord};
 
@@ -22,7 +22,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`refund::flow::request`]; `idempotency_key_reused` when the key created another refund.
+    /// [`transitions::refund::request`]; `idempotency_key_reused` when the key created another refund.
     pub async fn refund_request(
         &self,
         caller: &Caller,
@@ -62,8 +62,8 @@ impl App {
     /// `POST /payments/:payment/refunds` of the operator API.
     ///
     /// # Errors
-    /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of [`refund::flow::request`];
-    /// `idempotency_key_reused` when the key created another refund.
+    /// `not_found`; `resource_version_conflict`; 422 for wrong members; the refusals of
+    /// [`transitions::refund::request`]; `idempotency_key_reused` when the key created another refund.
     pub async fn refund_request_of_payment(
         &self,
         mutation: Mutation,
@@ -201,7 +201,7 @@ async fn begin(
     by: Requester,
 ) -> Result<Refund> {
     let confirm_on = owner.merchant.settings.confirm_on;
-    let outcome = refund::flow::request(basis, id, new, by, confirm_on, work.now)?;
+    let outcome = transitions::refund::request(basis, id, new, by, confirm_on, work.now)?;
     commit(work, owner, &outcome).await?;
     Ok(outcome.refund)
 }

@@ -5,7 +5,7 @@
 //! it.
 
 use authority_domain::refund::{RefundReport, RefundReportRequest};
-use authority_domain::{ErrorCode, Named, Refund, RefundId, Result, refund};
+use authority_domain::{ErrorCode, Named, Refund, RefundId, Result, transitions};
 use authority_store::tx::{FirstRead, FoundRefund, MessageId, ProcessorMessage};
 
 use crate::app::payment::reports::check_repetition;
@@ -84,7 +84,7 @@ pub(in crate::app) async fn report(
 ) -> Result<(bool, Refund)> {
     let basis = basis_of(work, &owner.tenant, refund.order_number.as_ref(), &refund.payment_id).await?;
     let (before, confirm_on) = (refund.clone(), owner.merchant.settings.confirm_on);
-    match refund::flow::report(basis, refund, reported, confirm_on, work.now)? {
+    match transitions::refund::report(basis, refund, reported, confirm_on, work.now)? {
         None => Ok((false, before)),
         Some(outcome) => {
             commit(work, owner, &outcome).await?;

@@ -27,7 +27,7 @@ impl Owed {
 
     /// The amount of an order that is neither paid nor about to be paid.
     pub(super) fn of_order(order: &Order, payments: &[Payment]) -> Result<Self> {
-        let room = order::further_payments::room(order.amounts.total, payments);
+        let room = order::payment_room::room(order.amounts.total, payments);
         let status = order.payment_status.as_str();
         Self::some("order_number", order.order_number.as_str(), room, &order.currency, status)
     }

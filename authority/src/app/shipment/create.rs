@@ -1,7 +1,9 @@
 //! Shipping an order (contract 3.9 rows 10 and 11, 4.7).
 
 use authority_domain::shipment::NewShipment;
-use authority_domain::{ListKind, Named, Order, OrderNumber, Result, Shipment, ShipmentId, Tenant, shipment};
+use authority_domain::{
+    ListKind, Named, Order, OrderNumber, Result, Shipment, ShipmentId, Tenant, transitions,
+};
 use authority_store::tx::FirstRead;
 
 use crate::app::mutation::IdempotencyKey;
@@ -14,7 +16,7 @@ impl App {
     ///
     /// # Errors
     /// `not_found`; `resource_version_conflict`, `precondition_required`; 422 for wrong members; the refusals of
-    /// [`shipment::flow::create`]; `idempotency_key_reused` when the key created another shipment.
+    /// [`transitions::shipment::create`]; `idempotency_key_reused` when the key created another shipment.
     pub async fn shipment_create(
         &self,
         caller: &Caller,
@@ -89,7 +91,7 @@ pub(in crate::app) async fn create(
     let tenant = &owner.tenant;
     let existing = work.tx.shipments_of_order(tenant, &order.order_number).await?;
     let confirmed_by = confirmed_by(work, tenant, &order).await?;
-    let (made, changes) = shipment::flow::create(order, &existing, confirmed_by, id, new, work.now)?;
+    let (made, changes) = transitions::shipment::create(order, &existing, confirmed_by, id, new, work.now)?;
     work.commit(owner, &changes).await?;
     Ok(made)
 }

@@ -4,7 +4,7 @@
 //! raises an operator alert, so that a person looks at it.
 
 use authority_domain::shipment::report::ShipmentReport;
-use authority_domain::{ErrorCode, Named, Refusal, Result, Shipment, ShipmentId, shipment};
+use authority_domain::{ErrorCode, Named, Refusal, Result, Shipment, ShipmentId, transitions};
 use authority_store::tx::FirstRead;
 
 use crate::app::report_result::ShipmentReportResult;
@@ -14,7 +14,7 @@ impl App {
     /// `POST /shipments/:id/reports`.
     ///
     /// # Errors
-    /// `not_found`; 422 for wrong members; the refusals of [`shipment::flow::report`].
+    /// `not_found`; 422 for wrong members; the refusals of [`transitions::shipment::report`].
     pub async fn shipment_report(&self, mutation: Mutation, id: Named<ShipmentId>) -> Result<Answer> {
         let request = ShipmentReport::read(&mutation.body, self.now());
         // Its tenant and its order never change.
@@ -60,7 +60,8 @@ pub(in crate::app) async fn report(
     let order = work.order_of(tenant, &number).await?;
     let parcels = work.tx.shipments_of_order(tenant, &number).await?;
     let marked = work.tx.fulfillment_marks(tenant, &number).await?;
-    let (shipment, changes) = shipment::flow::report(order, &parcels, &marked, shipment, reported, work.now)?;
+    let (shipment, changes) =
+        transitions::shipment::report(order, &parcels, &marked, shipment, reported, work.now)?;
     work.commit(owner, &changes).await?;
     Ok((!changes.is_empty(), shipment))
 }

@@ -1,8 +1,8 @@
 //! Sending an endpoint what it missed: count first, then recover, then see how far it is.
 
 use askama::Template;
-use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
-use authority_domain::delivery::undelivered::UndeliveredReason;
+use authority_domain::recovery::undelivered::UndeliveredReason;
+use authority_domain::recovery::{Recovery, RecoveryStatus};
 use authority_domain::{RecoveryId, Result};
 use axum::Router;
 use serde_json::Value;

@@ -3,8 +3,8 @@
 //! A page looks at a limited part of the stream. So it may show few events or none, and still lead on.
 
 use askama::Template;
-use authority_domain::delivery::undelivered::UndeliveredReason;
 use authority_domain::list_filter::UndeliveredFilter;
+use authority_domain::recovery::undelivered::UndeliveredReason;
 use authority_domain::{Refusal, Result};
 use axum::Router;
 use serde_json::Value;

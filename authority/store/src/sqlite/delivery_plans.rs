@@ -1,7 +1,7 @@
 //! The cost of leases, of lists and figures of deliveries, and of what is missing, beside a large history.
 
-use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::list_filter::DeliveryFilter;
+use authority_domain::recovery::undelivered::Wanted;
 use authority_domain::{DeliveryStatus, EndpointId, EventId, Timestamp};
 
 use super::DIALECT;

@@ -1,16 +1,15 @@
 //! What happens to an order: edits, goods, refunds.
 
 use authority_domain::event::change::Record;
-use authority_domain::order::flow::OrderEdit;
-use authority_domain::order::fulfillment;
-use authority_domain::order::fulfillment::{FulfillmentUpdate, LineTarget};
+use authority_domain::order::{FulfillmentUpdate, LineTarget, OrderEdit};
 use authority_domain::parts::Money;
-use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{NewRefund, RefundReport, Requester, RequesterType};
 use authority_domain::shipment::report::ShipmentReport;
 use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
+use authority_domain::transitions::fulfillment;
+use authority_domain::transitions::refund::{Outcome, RefundBasis};
 use authority_domain::{
-    Change, FulfillmentStatus, Order, RefundId, RefundStatus, Result, ShipmentId, order, refund, shipment,
+    Change, FulfillmentStatus, Order, RefundId, RefundStatus, Result, ShipmentId, transitions,
 };
 use serde_json::json;
 
@@ -25,7 +24,7 @@ impl World {
             shipping_address: order.shipping_address.clone(),
             metadata: [("note".to_owned(), note.to_string())].into(),
         };
-        order::flow::edit(order, edit, self.now)
+        transitions::order::edit(order, edit, self.now)
     }
 
     pub(super) fn fulfil(
@@ -64,7 +63,7 @@ impl World {
         let id = ShipmentId::generate(self.now, &mut self.dice);
         let parcels = self.ledger.parcels_of(&order.order_number);
         let confirmed_by = self.ledger.confirmed_by(&order.order_number);
-        Ok(shipment::flow::create(order.clone(), &parcels, confirmed_by, id, new, self.now)?.1)
+        Ok(transitions::shipment::create(order.clone(), &parcels, confirmed_by, id, new, self.now)?.1)
     }
 
     pub(super) fn carry(
@@ -80,7 +79,7 @@ impl World {
         let order = self.ledger.order(&number).cloned().unwrap();
         let marked = self.ledger.marked.get(&number).cloned().unwrap_or_default();
         let parcels = self.ledger.parcels_of(&number);
-        Ok(shipment::flow::report(order, &parcels, &marked, parcel, &told, self.now)?.1)
+        Ok(transitions::shipment::report(order, &parcels, &marked, parcel, &told, self.now)?.1)
     }
 
     pub(super) fn standing(&self, order: Order) -> RefundBasis {
@@ -118,7 +117,7 @@ impl World {
     fn begin_refund(&mut self, standing: RefundBasis, new: NewRefund) -> Result<Vec<Change>> {
         let id = RefundId::generate(self.now, &mut self.dice);
         let by = Requester { kind: RequesterType::ApiKey, id: None };
-        let outcome = refund::flow::request(standing, id, new, by, self.confirm_on, self.now)?;
+        let outcome = transitions::refund::request(standing, id, new, by, self.confirm_on, self.now)?;
         Ok(self.told(outcome))
     }
 
@@ -137,7 +136,7 @@ impl World {
             None => RefundBasis::without_order(self.ledger.payment(&refund.payment_id)),
         };
         let told = RefundReport { status, processor_reference: None, failure: None };
-        let outcome = refund::flow::report(standing, refund, &told, self.confirm_on, self.now)?;
+        let outcome = transitions::refund::report(standing, refund, &told, self.confirm_on, self.now)?;
         Ok(outcome.map(|outcome| self.told(outcome)).unwrap_or_default())
     }
 }

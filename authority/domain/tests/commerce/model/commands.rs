@@ -8,7 +8,7 @@ use authority_domain::shipment::ShipmentStatus;
 use authority_domain::subscription::SubscriptionStatus;
 use authority_domain::{
     Change, CheckoutEnd, ConfirmOn, FulfillmentStatus, Order, OrderNumber, PaymentStatus, RefundStatus,
-    Result, Timestamp, checkout, order,
+    Result, Timestamp, transitions,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -118,7 +118,7 @@ impl World {
             Command::EndCheckout { checkout, how } => match at(&self.ledger.checkouts, *checkout) {
                 Some(checkout) => {
                     let attempt = self.ledger.open_attempt(&checkout.id);
-                    checkout::flow::end(checkout, attempt, *how, self.now)
+                    transitions::checkout::end(checkout, attempt, *how, self.now)
                 }
                 None => Ok(Vec::new()),
             },
@@ -126,13 +126,13 @@ impl World {
             Command::Ingest { goods, payments } => self.ingest(goods, payments),
             Command::Confirm { order } => self.with_order(*order, |world, order| {
                 let number = order.order_number.clone();
-                let changes = order::flow::confirm(order, world.now)?;
+                let changes = transitions::order::confirm(order, world.now)?;
                 world.ledger.confirmed.insert(number);
                 Ok(changes)
             }),
             Command::Cancel { order } => self.with_order(*order, |world, order| {
                 let payments = world.ledger.payments_of(&order.order_number);
-                order::flow::cancel(order, payments, CancelReason::Other, world.now)
+                transitions::order::cancel(order, payments, CancelReason::Other, world.now)
             }),
             Command::Edit { order, note } => {
                 self.with_order(*order, |world, order| world.edit(&order, *note))

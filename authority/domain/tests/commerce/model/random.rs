@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::event::change::Record;
-use authority_domain::order::fulfillment::TARGETS;
+use authority_domain::order::TARGETS;
 use authority_domain::shipment::ShipmentStatus;
 use authority_domain::subscription::SubscriptionStatus;
 use authority_domain::{CheckoutEnd, ConfirmOn, PaymentStatus, RefundStatus};

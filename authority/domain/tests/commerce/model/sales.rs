@@ -3,12 +3,10 @@
 use authority_domain::checkout::{CheckoutRequest, CheckoutStatus};
 use authority_domain::order::OrderRequest;
 use authority_domain::parts::Money;
-use authority_domain::payment::flow::{PaidFor, Surroundings};
 use authority_domain::payment::{PaymentOutcome, PaymentReport, PaymentRequest};
-use authority_domain::subscription::founding::Founding;
-use authority_domain::{
-    Change, Checkout, Payment, PaymentStatus, Result, SubscriptionId, checkout, order, payment,
-};
+use authority_domain::transitions::founding::Founding;
+use authority_domain::transitions::payment::{PaidFor, Surroundings};
+use authority_domain::{Change, Checkout, Payment, PaymentStatus, Result, SubscriptionId, transitions};
 use serde_json::{Value, json};
 use verify_core::catalog::EventType;
 
@@ -41,11 +39,11 @@ impl World {
 
     pub(super) fn complete(&mut self, place: usize) -> Result<Vec<Change>> {
         let Some(checkout) = at(&self.ledger.checkouts, place) else { return Ok(Vec::new()) };
-        if !checkout::flow::needs_completion(&checkout) {
+        if !transitions::checkout::needs_completion(&checkout) {
             return Ok(Vec::new());
         }
         let (number, founding) = (self.next_number(), self.founding(&checkout));
-        checkout::flow::complete(checkout, number, founding, self.confirm_on, self.now)
+        transitions::checkout::complete(checkout, number, founding, self.confirm_on, self.now)
     }
 
     pub(super) fn payment_body(&mut self, amount: Money, other_currency: bool) -> Value {
@@ -88,12 +86,12 @@ impl World {
         match order {
             Some(order) => {
                 let payments = self.ledger.payments_of(&order.order_number);
-                order::further_payments::start(order, payments, new, self.confirm_on, self.now)
+                transitions::further_payments::start(order, payments, new, self.confirm_on, self.now)
             }
             None => {
                 let checkout = at(&self.ledger.checkouts, place).unwrap();
                 let open = self.ledger.open_attempt(&checkout.id).is_some();
-                Ok(vec![payment::flow::start(&checkout, open, new, self.now)?])
+                Ok(vec![transitions::payment::start(&checkout, open, new, self.now)?])
             }
         }
     }
@@ -117,18 +115,18 @@ impl World {
             }
             (None, None) => panic!("a payment pays something"),
         };
-        Ok(payment::flow::settle(&before, next, surroundings, self.confirm_on, self.now))
+        Ok(transitions::payment::settle(&before, next, surroundings, self.confirm_on, self.now))
     }
 
     fn was_given_up(&self, payment: &Payment) -> bool {
         match (&payment.order_number, &payment.checkout_id) {
             (Some(number), _) => {
                 let order = self.ledger.order(number).unwrap();
-                payment::flow::was_given_up(payment, PaidFor::Order(order))
+                transitions::payment::was_given_up(payment, PaidFor::Order(order))
             }
             (None, Some(id)) => {
                 let checkout = self.ledger.checkouts.iter().find(|c| c.id == *id).unwrap();
-                payment::flow::was_given_up(payment, PaidFor::Checkout(checkout))
+                transitions::payment::was_given_up(payment, PaidFor::Checkout(checkout))
             }
             (None, None) => false,
         }
@@ -139,7 +137,7 @@ impl World {
             Surroundings::Ended
         } else if checkout.is_overdue(self.now) {
             Surroundings::Overdue(Box::new(checkout))
-        } else if payment::flow::completes(reached) {
+        } else if transitions::payment::completes(reached) {
             let subscription = self.founding(&checkout).map(Box::new);
             Surroundings::Completing {
                 checkout: Box::new(checkout),
@@ -165,7 +163,7 @@ impl World {
         let number = self.next_number();
         let request = OrderRequest::read(&body, self.now)?;
         let (new, payments) = request.into_new(number, self.now, &mut self.dice)?;
-        order::flow::ingest(new, payments, self.confirm_on, false, self.now)
+        transitions::order::ingest(new, payments, self.confirm_on, false, self.now)
     }
 }
 

@@ -17,7 +17,7 @@ impl World {
             body["trial_days"] = json!(7);
         }
         let new = SubscriptionRequest::read(&body, self.now)?.into_new(self.now, &mut self.dice)?;
-        Ok(vec![subscription::flow::open(new, false, self.now)?.told()])
+        Ok(vec![subscription::state_machine::open(new, false, self.now)?.told()])
     }
 
     pub(super) fn report_subscription(&mut self, place: usize, body: &Value) -> Result<Vec<Change>> {
@@ -26,9 +26,9 @@ impl World {
         let report =
             SubscriptionReportRequest::read(body, self.now)?.into_report(self.now, &mut self.dice)?;
         match before.report(report, self.now)? {
-            subscription::flow::SubscriptionOutcome::Unchanged => Ok(Vec::new()),
-            subscription::flow::SubscriptionOutcome::Changed(next) => Ok(vec![next.told()]),
-            subscription::flow::SubscriptionOutcome::Renewing(renewing) => {
+            subscription::state_machine::SubscriptionOutcome::Unchanged => Ok(Vec::new()),
+            subscription::state_machine::SubscriptionOutcome::Changed(next) => Ok(vec![next.told()]),
+            subscription::state_machine::SubscriptionOutcome::Renewing(renewing) => {
                 let latest = latest.and_then(|number| self.ledger.order(&number).cloned());
                 let number = self.next_number();
                 Ok(renewing.into_changes(number, latest.as_ref(), self.confirm_on, self.now)?.1)

@@ -3,11 +3,11 @@
 //!
 //! Used by the dispatcher, which acts for all tenants and reads here which tenant an endpoint belongs to.
 
-use authority_domain::delivery::recovery::RecoveryStatus;
 use authority_domain::delivery::retry::RetrySchedule;
 use authority_domain::endpoint::FAILING_AFTER;
 use authority_domain::endpoint::condition::Condition;
 use authority_domain::endpoint::hold::{Hold, HoldReason};
+use authority_domain::recovery::RecoveryStatus;
 use authority_domain::{
     DisabledReason, EndpointId, EndpointStatus, EventId, FailureReason, Tenant, Timestamp,
 };

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::delivery::integration_health::EndpointFigures;
+use authority_domain::integration_health::EndpointFigures;
 use authority_domain::{EndpointId, Tenant, Timestamp};
 
 use crate::sql::endpoint::backlog::{COUNTED, COUNTED_MAX};

@@ -12,7 +12,7 @@ pub(crate) mod signing_secrets;
 pub(crate) mod undelivered;
 pub(crate) mod upkeep;
 
-use authority_domain::delivery::recovery::RecoveryStatus;
+use authority_domain::recovery::RecoveryStatus;
 use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
 
 use crate::hand_off::SealedSecret;

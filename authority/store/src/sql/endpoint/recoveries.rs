@@ -4,7 +4,7 @@
 //! the recovery still runs and is where the step began. So any number of instances may work on one recovery: if
 //! another instance has done a step meanwhile, the step writes nothing.
 
-use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
+use authority_domain::recovery::{Recovery, RecoveryStatus};
 use authority_domain::{DeliveryId, EndpointId, RecoveryId, Tenant, Timestamp};
 
 use crate::sql::endpoint::undelivered::{Missed, Stretch};

@@ -7,7 +7,7 @@
 //! The index of its deliveries shows whether an event has arrived, event by event. The lookup is a scalar subquery,
 //! which no planner turns into a scan of all the endpoint's deliveries.
 
-use authority_domain::delivery::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
+use authority_domain::recovery::undelivered::{UndeliveredEvent, UndeliveredReason, Wanted};
 use authority_domain::{DeliveryStatus, EndpointId, EventId, FailureReason, Tenant, Timestamp};
 
 use crate::sql::{Query, Result, Row, Tx, fields, query};

@@ -73,7 +73,7 @@ pub(crate) async fn one_open_payment_per_checkout(shop: Shop, database: &dyn Dat
     let attempt = || {
         let mut new = new_payment(&checkout);
         new.id = payment_id();
-        authority_domain::payment::flow::start(&checkout, false, new, noon()).unwrap()
+        authority_domain::transitions::payment::start(&checkout, false, new, noon()).unwrap()
     };
     shop.commit(vec![opened, attempt()]).await.unwrap();
     let under_way =

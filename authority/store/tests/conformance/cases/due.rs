@@ -7,11 +7,11 @@ use authority_domain::event::change::Record;
 use authority_domain::list_filter::AlertFilter;
 use authority_domain::merchant::Settings;
 use authority_domain::order::OrderRequest;
-use authority_domain::payment::flow::Surroundings;
 use authority_domain::sandbox::clock::{ADVANCES_MAX, ClockAdvance};
+use authority_domain::transitions::payment::Surroundings;
 use authority_domain::{
     AlertCode, AlertId, AlertStatus, Change, CheckoutEnd, ConfirmOn, Merchant, OrderNumber, PaymentStatus,
-    Tenant, Timestamp, checkout, order, payment,
+    Tenant, Timestamp, transitions,
 };
 use authority_store::Store;
 use authority_store::tx::{DueCheckout, PendingLimit, PendingOrder};
@@ -45,7 +45,8 @@ pub(crate) async fn open_checkouts_are_due_by_their_time(shop: Shop, _: &dyn Dat
             let mut changes = vec![Change::checkout(EventType::CheckoutCreated, &checkout)];
             if minute == 20 && n == 1 {
                 let ended =
-                    checkout::flow::end(checkout.clone(), None, CheckoutEnd::Cancelled, noon()).unwrap();
+                    transitions::checkout::end(checkout.clone(), None, CheckoutEnd::Cancelled, noon())
+                        .unwrap();
                 changes.extend(ended);
             } else {
                 let (tenant, id) = (shop.tenant.clone(), checkout.id.clone());
@@ -100,7 +101,7 @@ async fn take_in(shop: &Shop, number: &str, now: Timestamp) -> PendingOrder {
     let request = OrderRequest::read(&body, now).unwrap();
     let (new, payments) = request.into_new(number.clone(), now, &mut dice()).unwrap();
     let livemode = shop.tenant.livemode;
-    let changes = order::flow::ingest(new, payments, ConfirmOn::Paid, livemode, now).unwrap();
+    let changes = transitions::order::ingest(new, payments, ConfirmOn::Paid, livemode, now).unwrap();
     shop.commit(changes).await.unwrap();
     PendingOrder { created_at: now, number }
 }
@@ -134,7 +135,7 @@ pub(crate) async fn pending_orders_come_oldest_first(shop: Shop, _: &dyn Databas
     let confirmed = take_in(&shop, "E", noon()).await;
     let store = &shop.store;
     let order = ask!(shop.store.read, [shop, confirmed], |tx| tx.order_get(&shop.tenant, &confirmed.number));
-    shop.commit(order::flow::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
+    shop.commit(transitions::order::confirm(order.unwrap().unwrap(), noon()).unwrap()).await.unwrap();
     shop.sell().await;
 
     let pending = async |until: Timestamp, after: Option<PendingOrder>, limit: i64| -> Vec<PendingOrder> {
@@ -180,14 +181,14 @@ pub(crate) async fn the_advances_of_a_clock_come_back_oldest_first(shop: Shop, _
 pub(crate) async fn the_open_attempt_of_a_checkout_is_found(shop: Shop, _: &dyn Database) {
     let (checkout, opened) = shop.opened();
     let new = super::fixtures::new_payment(&checkout);
-    let created = payment::flow::start(&checkout, false, new, noon()).unwrap();
+    let created = transitions::payment::start(&checkout, false, new, noon()).unwrap();
     let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
     shop.commit(vec![opened, created]).await.unwrap();
     let open = async || read!(shop, [checkout], |tx| tx.payment_open_on(&shop.tenant, &checkout.id));
     assert_eq!(open().await.as_ref(), Some(&*payment));
     let failed = super::fixtures::reported(&payment, PaymentStatus::Failed);
     let surroundings = Surroundings::OpenCheckout(Box::new(checkout.clone()));
-    let changes = payment::flow::settle(&payment, failed, surroundings, ConfirmOn::Paid, noon());
+    let changes = transitions::payment::settle(&payment, failed, surroundings, ConfirmOn::Paid, noon());
     shop.commit(changes).await.unwrap();
     assert_eq!(open().await, None);
 }

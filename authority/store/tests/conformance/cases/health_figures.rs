@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::alert::Alert;
-use authority_domain::delivery::integration_health::EndpointFigures;
+use authority_domain::integration_health::EndpointFigures;
 use authority_domain::{AlertCode, EndpointId, Timestamp};
 use authority_store::tx::SettledAs;
 

@@ -21,7 +21,7 @@ async fn stocked(shop: &Shop) -> (Sale, [Shop; 2]) {
 pub(crate) async fn nobody_reads_anothers_records(shop: Shop, _: &dyn Database) {
     let (sale, strangers) = stocked(&shop).await;
     let (open_checkout, opened) = shop.opened();
-    let created = authority_domain::payment::flow::start(
+    let created = authority_domain::transitions::payment::start(
         &open_checkout,
         false,
         super::fixtures::new_payment(&open_checkout),

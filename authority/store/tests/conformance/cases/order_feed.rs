@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use authority_domain::order::external_references::{NewReference, SystemName, set};
+use authority_domain::order::external_references::{NewReference, SystemName};
 use authority_domain::sync::order_feed::StoredChange;
+use authority_domain::transitions::external_references::set;
 use authority_domain::{OrderNumber, Refusal};
 use authority_store::commit::Audience;
 use rand::RngExt;

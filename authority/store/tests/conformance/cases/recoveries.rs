@@ -1,7 +1,7 @@
 //! Recoveries and the steps of their worker: contract 15.2.
 
-use authority_domain::delivery::recovery::{Recovery, RecoveryStatus};
-use authority_domain::delivery::undelivered::Wanted;
+use authority_domain::recovery::undelivered::Wanted;
+use authority_domain::recovery::{Recovery, RecoveryStatus};
 use authority_domain::{DeliveryId, DisabledReason, EndpointId, RecoveryId};
 use authority_store::tx::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
 

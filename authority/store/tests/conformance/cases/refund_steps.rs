@@ -1,10 +1,10 @@
 //! Refunds are asked for and reported on, as the use cases do it.
 
 use authority_domain::parts::Metadata;
-use authority_domain::refund::flow::{Outcome, RefundBasis};
 use authority_domain::refund::{NewRefund, RefundReason, RefundReport, Requester, RequesterType};
+use authority_domain::transitions::refund::{Outcome, RefundBasis};
 use authority_domain::{
-    ConfirmOn, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Refusal, refund,
+    ConfirmOn, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Refusal, transitions,
 };
 use authority_store::StoreError;
 use authority_store::commit::Audience;
@@ -72,7 +72,7 @@ pub(crate) async fn request_under(
         }
         let standing = standing(tx, &shop, &number).await?;
         let by = Requester { kind, id: None };
-        let outcome = refund::flow::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
+        let outcome = transitions::refund::request(standing, id, new, by, ConfirmOn::Paid, at(s))?;
         commit(tx, &shop, &outcome, s).await?;
         Ok(outcome.refund)
     })
@@ -83,7 +83,7 @@ pub(crate) async fn report(shop: &Shop, refund: &Refund, status: RefundStatus, s
     let reported: Result<Refund, Refusal> = ask!(shop.store.write, [shop, refund], |tx| async {
         let standing = standing(tx, &shop, refund.order_number.as_ref().unwrap()).await?;
         let told = RefundReport { status, processor_reference: None, failure: None };
-        let outcome = refund::flow::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
+        let outcome = transitions::refund::report(standing, refund, &told, ConfirmOn::Paid, at(s))?.unwrap();
         commit(tx, &shop, &outcome, s).await?;
         Ok(outcome.refund)
     });

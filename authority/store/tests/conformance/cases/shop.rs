@@ -8,12 +8,12 @@ use authority_domain::event::change::Record;
 use authority_domain::list_filter::EventFilter;
 use authority_domain::order::ConfirmedBy;
 use authority_domain::parts::Metadata;
-use authority_domain::payment::flow::Surroundings;
 use authority_domain::shipment::{NewShipment, ShipmentLine};
 use authority_domain::tenant::MerchantContext;
+use authority_domain::transitions::payment::Surroundings;
 use authority_domain::{
     Change, Checkout, ConfirmOn, DeliveryId, Endpoint, EndpointId, EventId, Order, OrderNumber, Payment,
-    PaymentStatus, Refusal, RequestId, Shipment, ShipmentId, Tenant, Timestamp, payment, shipment,
+    PaymentStatus, Refusal, RequestId, Shipment, ShipmentId, Tenant, Timestamp, transitions,
 };
 use authority_store::Store;
 use authority_store::commit::{Audience, Commit, Committed, commit_changes};
@@ -173,14 +173,14 @@ impl Shop {
     /// Like [`Shop::sell`], under an order number of the operator's choice.
     pub(crate) async fn sell_as(&self, number: impl FnOnce(&Payment) -> OrderNumber) -> Sale {
         let (checkout, opened) = self.opened();
-        let created = payment::flow::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
+        let created = transitions::payment::start(&checkout, false, new_payment(&checkout), noon()).unwrap();
         let Record::Payment(payment) = created.record.clone() else { panic!("a payment") };
         self.commit(vec![opened, created]).await.unwrap();
         let order_number = number(&payment);
         let surroundings =
             Surroundings::Completing { checkout: Box::new(checkout), order_number, subscription: None };
         let next = reported(&payment, PaymentStatus::Succeeded);
-        let changes = payment::flow::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
+        let changes = transitions::payment::settle(&payment, next, surroundings, ConfirmOn::Paid, noon());
         self.commit(changes.clone()).await.unwrap();
         let (mut sold, mut paid) = (None, None);
         for change in changes {
@@ -222,7 +222,7 @@ impl Shop {
             metadata: Metadata::new(),
         };
         let id = ShipmentId::generate(now, &mut dice());
-        shipment::flow::create(order.clone(), existing, ConfirmedBy::Payments, id, new, now).unwrap()
+        transitions::shipment::create(order.clone(), existing, ConfirmedBy::Payments, id, new, now).unwrap()
     }
 
     /// Stores an endpoint with one secret.

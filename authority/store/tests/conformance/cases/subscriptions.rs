@@ -3,7 +3,7 @@
 
 use authority_domain::Tenant;
 use authority_domain::list_filter::SubscriptionFilter;
-use authority_domain::subscription::flow::{self, SubscriptionOutcome};
+use authority_domain::subscription::state_machine::{self, SubscriptionOutcome};
 use authority_domain::subscription::{
     AnchoredSubscription, Interval, PricedItems, SubscriptionReportRequest, SubscriptionRequest,
     SubscriptionStatus, SubscriptionTerms,
@@ -19,7 +19,7 @@ fn opened(livemode: bool, customer: &str, more: Value) -> AnchoredSubscription {
     });
     body.as_object_mut().unwrap().append(more.clone().as_object_mut().unwrap());
     let new = SubscriptionRequest::read(&body, noon()).unwrap().into_new(noon(), &mut dice()).unwrap();
-    flow::open(new, livemode, noon()).unwrap()
+    state_machine::open(new, livemode, noon()).unwrap()
 }
 
 fn reported(ongoing: &AnchoredSubscription, body: &Value) -> AnchoredSubscription {

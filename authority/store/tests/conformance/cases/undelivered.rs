@@ -1,7 +1,7 @@
 //! What has not arrived: contract 15.1.
 
-use authority_domain::delivery::undelivered::Wanted;
 use authority_domain::event::change::{Record, WebhookTest};
+use authority_domain::recovery::undelivered::Wanted;
 use authority_domain::{Change, EndpointId, Timestamp};
 use authority_store::StoreError;
 use authority_store::commit::Audience;

@@ -3,19 +3,19 @@
 //!
 //! The operator cancels or completes, the scheduler expires. A payment attempt that is still open is cancelled
 //! first. All end states are terminal, and asking for the one that is already reached changes nothing (contract 3,
-//! general rule 1). What a payment does to a checkout is decided in [`crate::payment::flow`].
+//! general rule 1). What a payment does to a checkout is decided in [`crate::transitions::payment`].
 
 use verify_core::catalog::EventType;
 
 use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use crate::event::change::Change;
-use crate::order::number::OrderNumber;
-use crate::order::{ConfirmOn, NewOrder, Order};
+use crate::order::{ConfirmOn, NewOrder, Order, OrderSource};
+use crate::order_number::OrderNumber;
 use crate::payment::Payment;
 use crate::refusal::{Refusal, Result};
 use crate::subscription::AnchoredSubscription;
-use crate::subscription::founding::{Founding, found};
 use crate::time::Timestamp;
+use crate::transitions::founding::{Founding, found};
 
 /// Ends an open checkout: `payment.cancelled` for the attempt that is under way, then `checkout.expired` or
 /// `checkout.cancelled`. Nothing when it has ended so already.
@@ -92,7 +92,7 @@ pub(crate) fn completion(
     now: Timestamp,
 ) -> (Order, Vec<Change>) {
     let subscription = founding.map(|founding| found(founding, &checkout, paid, order_number.clone(), now));
-    let mut new = NewOrder::of_checkout(&checkout, order_number.clone(), now);
+    let mut new = order_of(&checkout, order_number.clone(), now);
     new.subscription_id = subscription.as_ref().map(|made| made.record.id.clone());
     let payments = payment.map(std::slice::from_ref).unwrap_or_default();
     let order = Order::create(new, payments, checkout.livemode, now);
@@ -101,6 +101,24 @@ pub(crate) fn completion(
     changes.extend(subscription.iter().map(AnchoredSubscription::told));
     changes.push(Change::order(EventType::OrderCreated, &order));
     (order, changes)
+}
+
+/// The order that a completed checkout becomes.
+fn order_of(checkout: &Checkout, order_number: OrderNumber, now: Timestamp) -> NewOrder {
+    NewOrder {
+        order_number,
+        currency: checkout.currency.clone(),
+        amounts: checkout.amounts,
+        line_items: checkout.line_items.clone(),
+        customer: checkout.customer.clone(),
+        billing_address: checkout.billing_address.clone(),
+        shipping_address: checkout.shipping_address.clone(),
+        checkout_id: Some(checkout.id.clone()),
+        subscription_id: None,
+        source: OrderSource::Checkout,
+        placed_at: now,
+        metadata: checkout.metadata.clone(),
+    }
 }
 
 fn refused(checkout: &Checkout, requested: CheckoutStatus, why: &str) -> Refusal {

@@ -8,32 +8,16 @@
 use verify_core::catalog::EventType;
 
 use crate::event::change::Change;
-use crate::order::further_payments::{attach, room};
+use crate::order::payment_room::room;
 use crate::order::payment_status::PaymentStatus;
-use crate::order::{CancelReason, ConfirmOn, NewOrder, Order, OrderStatus, size};
-use crate::parts::{Address, Customer, Metadata, OrderLine};
-use crate::payment::{NewPayment, Payment, PaymentOutcome, PaymentReport};
+use crate::order::{
+    CancelReason, ConfirmOn, NewOrder, Order, OrderEdit, OrderStatus, PaymentMade, check_grown,
+};
+use crate::parts::OrderLine;
+use crate::payment::{Payment, PaymentOutcome};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
-
-/// A payment that an order comes with.
-#[derive(Clone, Debug)]
-pub struct PaymentMade {
-    /// The payment.
-    pub new: NewPayment,
-    /// How far it has come; `None`: it was only started.
-    pub report: Option<PaymentReport>,
-}
-
-/// What an edit, a JSON merge patch (RFC 7396), leaves the order with; already merged and checked.
-#[derive(Clone, Debug)]
-#[allow(missing_docs)]
-pub struct OrderEdit {
-    pub customer: Option<Customer>,
-    pub billing_address: Option<Address>,
-    pub shipping_address: Option<Address>,
-    pub metadata: Metadata,
-}
+use crate::transitions::further_payments::attach;
 
 /// Takes in an order from elsewhere with the payments made on it: `order.created`, for each payment `payment.created`
 /// and what became of it, then `order.confirmed` or `order.updated` when the payments change what the order shows.
@@ -84,7 +68,7 @@ pub fn edit(order: &Order, edit: OrderEdit, now: Timestamp) -> Result<Vec<Change
         return Ok(Vec::new());
     }
     let next = next.next_version(now);
-    size::check_grown(order, &next)?;
+    check_grown(order, &next)?;
     Ok(vec![Change::order(EventType::OrderUpdated, &next)])
 }
 

@@ -9,34 +9,15 @@ use verify_core::catalog::EventType;
 
 use crate::error_code::ErrorCode;
 use crate::event::change::Change;
-use crate::id::LineItemId;
 use crate::order::fulfillment_status::FulfillmentStatus;
 use crate::order::line_quantities::{LineMarks, Marks, named};
-use crate::order::{ConfirmedBy, Order, OrderStatus, fulfillment_status};
+use crate::order::{
+    ConfirmedBy, FulfillmentUpdate, LineTarget, Order, OrderStatus, TARGETS, fulfillment_status,
+};
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, MemberError, Refusal, Result};
 use crate::shipment::Shipment;
 use crate::time::Timestamp;
-
-/// What the merchant asks for, already read member by member; at least one of the three is given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FulfillmentUpdate {
-    /// One of [`TARGETS`].
-    pub target: Option<FulfillmentStatus>,
-    /// Absolute quantities; lines that are not named keep theirs.
-    pub line_items: Option<Vec<LineTarget>>,
-    /// `Some(None)` clears the note.
-    pub note: Option<Option<String>>,
-}
-
-/// How much of a line is to be fulfilled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineTarget {
-    /// A line of the order.
-    pub id: LineItemId,
-    /// From the line's shipped quantity to its quantity.
-    pub fulfilled_quantity: i64,
-}
 
 /// What an update leaves behind.
 #[derive(Clone, Debug)]
@@ -48,15 +29,6 @@ pub struct Updated {
     /// What is set from now on.
     pub marked: LineMarks,
 }
-
-/// What may be asked for; the partial results of shipping and delivering are never targets.
-pub const TARGETS: [FulfillmentStatus; 5] = [
-    FulfillmentStatus::Unfulfilled,
-    FulfillmentStatus::PartiallyFulfilled,
-    FulfillmentStatus::Fulfilled,
-    FulfillmentStatus::Shipped,
-    FulfillmentStatus::Delivered,
-];
 
 /// Whether a target may be asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]

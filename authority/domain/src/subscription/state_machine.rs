@@ -5,12 +5,9 @@
 //! nothing. Payments never move a subscription by themselves: whether a customer whose money is late is `past_due`,
 //! `paused` or still `active` is the platform's decision, which it reports.
 //!
-//! The order that a period makes is in [`crate::subscription::renewal`].
-
-use verify_core::catalog::EventType;
+//! The order that a period makes is in [`crate::transitions::subscription`].
 
 use crate::body::occurrence;
-use crate::event::change::Change;
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::subscription::renewal::{Renewal, Renewing};
 use crate::subscription::reported_items::{ReportedItem, merged};
@@ -115,17 +112,6 @@ pub(crate) fn incomplete(new: NewSubscription, livemode: bool, now: Timestamp) -
 }
 
 impl AnchoredSubscription {
-    /// The event of this version.
-    #[must_use]
-    pub fn told(&self) -> Change {
-        let event = match (self.record.resource_version, self.record.status) {
-            (1, _) => EventType::SubscriptionCreated,
-            (_, SubscriptionStatus::Cancelled) => EventType::SubscriptionCancelled,
-            _ => EventType::SubscriptionUpdated,
-        };
-        Change::subscription(event, self)
-    }
-
     /// Applies a report of the platform.
     ///
     /// # Errors

@@ -2,29 +2,14 @@
 //!
 //! The platform asks for a part or all of what is due; what other open payments ask for already is not asked for
 //! twice, so that no sequence of reports can capture more than the order costs. What comes of an attempt is reported as
-//! for any payment ([`crate::payment::flow`]).
+//! for any payment ([`crate::transitions::payment`]).
 
 use crate::event::change::Change;
-use crate::order::payment_status::PaymentSummary;
+use crate::order::payment_room::{PAYMENTS_MAX, room};
 use crate::order::{ConfirmOn, Order, OrderStatus, payment_status};
-use crate::parts::Money;
-use crate::payment::{NewPayment, Payment, PaymentStatus};
+use crate::payment::{NewPayment, Payment};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
-
-/// The most payments of one order (contract 2.2, `payment_ids`), failed ones included.
-pub const PAYMENTS_MAX: usize = 20;
-
-/// What a further payment may ask for: what is due, less what open payments ask for that have reserved nothing yet.
-#[must_use]
-pub fn room(total: Money, payments: &[Payment]) -> Money {
-    let asked: Money = payments
-        .iter()
-        .filter(|payment| matches!(payment.status, PaymentStatus::Created | PaymentStatus::Pending))
-        .map(|payment| payment.amount)
-        .sum();
-    (PaymentSummary::of(total, payments).due - asked).max(0)
-}
 
 /// Starts an attempt on an order: `payment.created`, then `order.updated`. `payments` are all of the order's, oldest
 /// first.

@@ -10,8 +10,8 @@
 
 use crate::checkout::Checkout;
 use crate::id::SubscriptionId;
-use crate::order::number::OrderNumber;
-use crate::subscription::flow::incomplete;
+use crate::order_number::OrderNumber;
+use crate::subscription::state_machine::incomplete;
 use crate::subscription::{
     AnchoredSubscription, NewSubscription, SubscriptionStart, SubscriptionStatus, SubscriptionTerms,
 };

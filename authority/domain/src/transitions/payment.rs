@@ -6,15 +6,15 @@
 
 use verify_core::catalog::EventType;
 
-use crate::checkout::flow::completion;
 use crate::checkout::{Checkout, CheckoutEnd, CheckoutStatus};
 use crate::event::change::Change;
-use crate::order::number::OrderNumber;
 use crate::order::{ConfirmOn, Order, OrderStatus};
+use crate::order_number::OrderNumber;
 use crate::payment::{NewPayment, Payment, PaymentStatus};
 use crate::refusal::{MemberCode, Refusal, Result};
-use crate::subscription::founding::Founding;
 use crate::time::Timestamp;
+use crate::transitions::checkout::completion;
+use crate::transitions::founding::Founding;
 
 /// Where a payment stands when a report arrives.
 #[derive(Debug)]
