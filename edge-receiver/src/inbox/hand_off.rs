@@ -2,8 +2,8 @@
 //!
 //! 1. Attempts that an earlier life of the object began and did not end count as failed.
 //! 2. While there is anything due and a slot is free, an attempt is begun: the record is `processing`, its attempt is
-//!    counted, and only then the sink is spoken to. Fresh events go first; those that failed before have slots of their
-//!    own, so neither waits for the other.
+//!    counted, and only then the sink is spoken to. Fresh events go first, but for one slot; those that failed before
+//!    have few slots, so neither waits for the other.
 //! 3. Each attempt that ends frees its slot and settles its record: `processed`, or `error` with the reason and the
 //!    time of the next attempt. An event that is never taken costs the others nothing but its slot for the length of
 //!    its deadline.
@@ -26,7 +26,7 @@ use worker::{Delay, Result, console_error, console_warn};
 
 use super::object::EventInbox;
 use super::schedule::{
-    ATTEMPTS_PER_ALARM, DEADLINE_MS, Left, SLOTS, SLOTS_FOR_RETRIES, next_alarm_ms, wait_ms,
+    DEADLINE_MS, Left, SLOTS, choices, may_begin, next_alarm_ms, wait_ms,
 };
 use super::table::{Ageing, Begun};
 use crate::sink::{Failure, Sink};
@@ -76,12 +76,13 @@ impl EventInbox {
         Ok(next_alarm_ms(left, clock::runtime_ms()))
     }
 
-    /// Makes attempts until nothing is due, or the alarm has made as many as it may.
+    /// Makes attempts until nothing is due, or the alarm has made as many or taken as long as it may.
     async fn attempt_all(&self, sink: &Sink) -> Result<()> {
         let mut under_way: Vec<Attempt<'_>> = Vec::new();
-        let mut begun = 0;
+        let (mut begun, since_ms) = (0, clock::runtime_ms());
+        let begins = |begun| may_begin(begun, clock::runtime_ms() - since_ms);
         loop {
-            while begun < ATTEMPTS_PER_ALARM
+            while begins(begun)
                 && let Some(attempt) = self.begin(sink, &under_way)?
             {
                 under_way.push(attempt);
@@ -90,7 +91,7 @@ impl EventInbox {
             if under_way.is_empty() {
                 return Ok(());
             }
-            let looks_again = begun < ATTEMPTS_PER_ALARM && under_way.len() < SLOTS;
+            let looks_again = begins(begun) && under_way.len() < SLOTS;
             let pause = if looks_again { LOOK_AGAIN } else { Duration::from_millis(u64::from(DEADLINE_MS)) };
             under_way = self.settle_next(under_way, pause).await?;
         }
@@ -103,16 +104,13 @@ impl EventInbox {
             return Ok(None);
         }
         let now_ms = clock::runtime_ms();
-        let (next, is_retry) = match self.table.begin(Status::Received, now_ms)? {
-            Some(fresh) => (Some(fresh), false),
-            None if retries < SLOTS_FOR_RETRIES => (self.table.begin(Status::Error, now_ms)?, true),
-            None => (None, true),
-        };
-        Ok(next.map(|(begun, body)| {
+        for status in choices(retries) {
+            let Some((begun, body)) = self.table.begin(*status, now_ms)? else { continue };
             let (attempts, now_ms) = (begun.attempts, clock::now_ms(&self.env));
             let outcome = Box::pin(async move { within_deadline(sink.take(&body, attempts, now_ms)).await });
-            Attempt { begun, is_retry, outcome }
-        }))
+            return Ok(Some(Attempt { begun, is_retry: *status == Status::Error, outcome }));
+        }
+        Ok(None)
     }
 
     /// Waits for the next attempt that ends, at most for `pause`, and settles it. Returns those that are under way.

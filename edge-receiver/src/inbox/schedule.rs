@@ -4,6 +4,8 @@
 //! one hour, so a sink that recovers has everything an hour later, and one that never does costs one attempt an hour
 //! per event.
 
+use verify_core::receiver::Status;
+
 /// How many attempts an inbox makes at once. Sixteen inboxes make at most 256.
 pub const SLOTS: usize = 16;
 /// How many of them may be at events that failed before, so that those never keep fresh ones waiting.
@@ -12,6 +14,9 @@ pub const SLOTS_FOR_RETRIES: usize = 4;
 /// for those under way before it ends, so the number is as large as that allows. In the smallest plan an invocation may
 /// make 50; what is beyond fails there and is made again by the next alarm.
 pub const ATTEMPTS_PER_ALARM: usize = 400;
+/// How long one alarm begins attempts, milliseconds: it may run for 15 minutes, and events that fail slowly in the few
+/// slots for them would take longer than that.
+pub const BEGINS_FOR_MS: i64 = 5 * 60 * 1_000;
 /// How long an attempt may take, milliseconds.
 pub const DEADLINE_MS: u32 = 10_000;
 /// How many records one alarm removes at most.
@@ -21,6 +26,23 @@ const FIRST_WAIT_MS: i64 = 1_000;
 const LONGEST_WAIT_MS: i64 = 60 * 60 * 1_000;
 /// How long the alarm sleeps at least before it looks for records that have become too old.
 const PURGE_PAUSE_MS: i64 = 60 * 60 * 1_000;
+
+/// Whether an alarm that has begun so many attempts in so many milliseconds begins another.
+#[must_use]
+pub fn may_begin(begun: usize, running_ms: i64) -> bool {
+    begun < ATTEMPTS_PER_ALARM && running_ms < BEGINS_FOR_MS
+}
+
+/// Which events a free slot is for, the first choice first, while `retries` slots are at events that failed before.
+/// One slot is theirs whatever comes in; else fresh events go first.
+#[must_use]
+pub fn choices(retries: usize) -> &'static [Status] {
+    match retries {
+        0 => &[Status::Error, Status::Received],
+        1..SLOTS_FOR_RETRIES => &[Status::Received, Status::Error],
+        _ => &[Status::Received],
+    }
+}
 
 /// How long to wait after the attempt of this number (from 1) has failed, milliseconds.
 #[must_use]
@@ -69,6 +91,25 @@ mod tests {
         }
         // No attempt made is no reason to wait longer.
         assert_eq!([0, -5, i64::MIN].map(wait_ms), [1000; 3]);
+    }
+
+    #[test]
+    fn a_slot_is_kept_for_events_that_failed_and_most_are_for_fresh_ones() {
+        use Status::{Error, Received};
+        assert_eq!(choices(0), [Error, Received]);
+        for retries in 1..SLOTS_FOR_RETRIES {
+            assert_eq!(choices(retries), [Received, Error], "{retries}");
+        }
+        assert_eq!(choices(SLOTS_FOR_RETRIES), [Received]);
+        assert_eq!(choices(SLOTS), [Received]);
+    }
+
+    #[test]
+    fn an_alarm_ends_in_time_however_slow_its_attempts_are() {
+        assert!(may_begin(0, 0) && may_begin(ATTEMPTS_PER_ALARM - 1, BEGINS_FOR_MS - 1));
+        assert!(!may_begin(ATTEMPTS_PER_ALARM, 0) && !may_begin(0, BEGINS_FOR_MS));
+        // A clock that was set back costs nothing: the number of attempts is bounded as well.
+        assert!(may_begin(0, -1));
     }
 
     #[test]

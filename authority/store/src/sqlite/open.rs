@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, SqliteConnection, SqlitePool};
+use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection, SqlitePool};
 
 use super::connection::SqliteWriting;
 use crate::error::{Result, StoreError};
@@ -83,6 +83,9 @@ pub(crate) async fn open(path: &Path, access: Access) -> Result<Sqlite> {
     };
     let mut conn = writer.connect().await.map_err(cannot_open)?;
     migrate(&mut conn).await?;
+    if lock.is_some() {
+        forget_statistics(&mut conn).await?;
+    }
     let readers = |most| {
         SqlitePoolOptions::new().max_connections(most).acquire_timeout(READER_WAIT).connect_lazy_with(
             options
@@ -169,6 +172,22 @@ async fn migrate(conn: &mut SqliteConnection) -> Result<()> {
         .map_err(|error| StoreError::Unavailable(format!("migration: {error}")))
 }
 
+/// Drops what an `ANALYZE` has left. Statements find their indexes without it, whatever a table grows to; counts of a
+/// day on which tables were small make SQLite read them whole ever after. After one, a paid order took twenty times
+/// the processor time (`cargo xtask bench authority`).
+async fn forget_statistics(conn: &mut SqliteConnection) -> Result<()> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('sqlite_stat1', 'sqlite_stat4')",
+    )
+    .fetch_all(&mut *conn)
+    .await?;
+    for table in tables {
+        sqlx::raw_sql(AssertSqlSafe(format!("DROP TABLE {table}"))).execute(&mut *conn).await?;
+        tracing::warn!(table, "statistics that ANALYZE made were dropped: with them, statements read tables whole");
+    }
+    Ok(())
+}
+
 /// The schema that this program knows.
 fn known() -> Known {
     migrations::known(&migrations::SQLITE)
@@ -176,7 +195,28 @@ fn known() -> Known {
 
 #[cfg(test)]
 mod tests {
+    use sqlx::Connection as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn statistics_are_dropped_when_the_service_starts_and_by_no_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        drop(open(&path, Access::Exclusive).await.unwrap());
+        let mut conn = SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+        sqlx::raw_sql("ANALYZE").execute(&mut conn).await.unwrap();
+        for (access, expected) in [(Access::Shared, 1), (Access::Exclusive, 0), (Access::Exclusive, 0)] {
+            drop(open(&path, access).await.unwrap());
+            let left: i64 =
+                sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'sqlite_stat%'")
+                    .fetch_one(&mut conn)
+                    .await
+                    .unwrap();
+            assert_eq!(left, expected, "{access:?}");
+        }
+        conn.close().await.unwrap();
+    }
 
     #[test]
     fn temporary_files_are_beside_the_database() {
