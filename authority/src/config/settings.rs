@@ -17,8 +17,8 @@ use super::variables::{ConfigError, Lookup};
 enum Shown {
     /// As it is.
     Plain,
-    /// An address that may hold a password: only scheme, host, port and path.
-    Address,
+    /// An address that may hold a password, with one of these schemes: only scheme, host, port and path.
+    Address(&'static [&'static str]),
     /// Only that it is set.
     Secret,
 }
@@ -27,7 +27,7 @@ impl Shown {
     fn of(self, text: &str) -> String {
         match self {
             Self::Plain => text.to_owned(),
-            Self::Address => address(text),
+            Self::Address(schemes) => address(text, schemes),
             Self::Secret => "set".to_owned(),
         }
     }
@@ -69,12 +69,16 @@ impl Variable {
     }
 }
 
+const DATABASE: Shown = Shown::Address(&["sqlite", "postgres", "postgresql"]);
+const PROXY: Shown = Shown::Address(&["http"]);
+const COLLECTOR: Shown = Shown::Address(&["http", "https"]);
+
 /// All variables of the service, in the order of the manual: what has to be set first.
 pub(super) const SETTINGS: &[Variable] = &[
     Variable::without_default("AUTHORITY_SECRET_KEK", Shown::Secret).reloaded(),
     Variable::without_default("AUTHORITY_SECRET_KEK_PREVIOUS", Shown::Secret).reloaded(),
     Variable::without_default("AUTHORITY_CURSOR_KEYS", Shown::Secret).reloaded(),
-    Variable::new("AUTHORITY_DATABASE_URL", Some("sqlite://authority.db"), Shown::Address),
+    Variable::new("AUTHORITY_DATABASE_URL", Some("sqlite://authority.db"), DATABASE),
     Variable::plain("AUTHORITY_LISTEN", "0.0.0.0:8080"),
     Variable::plain("AUTHORITY_OPERATOR_LISTEN", "127.0.0.1:8081"),
     Variable::without_default("AUTHORITY_BASE_URL", Shown::Plain),
@@ -96,7 +100,7 @@ pub(super) const SETTINGS: &[Variable] = &[
     Variable::number("AUTHORITY_DISABLE_AFTER_HOURS", "120", "hours"),
     Variable::number("AUTHORITY_DELIVERY_CONCURRENCY", "512", "requests"),
     Variable::number("AUTHORITY_DELIVERY_CONCURRENCY_PER_ENDPOINT", "128", "requests"),
-    Variable::without_default("AUTHORITY_EGRESS_PROXY", Shown::Address),
+    Variable::without_default("AUTHORITY_EGRESS_PROXY", PROXY),
     Variable::without_default("AUTHORITY_PRIVATE_RECEIVERS", Shown::Plain),
     Variable::without_default("AUTHORITY_PLATFORM_PRIVATE_RECEIVERS", Shown::Plain),
     Variable::without_default("AUTHORITY_EXTRA_ROOTS", Shown::Plain),
@@ -116,7 +120,7 @@ pub(super) const SETTINGS: &[Variable] = &[
     Variable::number("AUTHORITY_RATE_DELIVERY_PER_MINUTE", "60", "requests").reloaded(),
     Variable::number("AUTHORITY_RATE_AUTH_PER_MINUTE", "20", "failures").reloaded(),
     Variable::without_default("AUTHORITY_TRUSTED_PROXIES", Shown::Plain).reloaded(),
-    Variable::without_default("OTEL_EXPORTER_OTLP_ENDPOINT", Shown::Address),
+    Variable::without_default("OTEL_EXPORTER_OTLP_ENDPOINT", COLLECTOR),
     Variable::plain("AUTHORITY_LOG", "info").reloaded(),
     Variable::plain("AUTHORITY_LOG_FORMAT", "text"),
 ];
@@ -159,15 +163,22 @@ fn setting(variable: &Variable, lookup: Lookup<'_>) -> Result<Setting, ConfigErr
 }
 
 /// The address without user, password and options. The path of a SQLite file is not one of a URL: it stays as it is.
-fn address(text: &str) -> String {
-    let bare = text.split('?').next().unwrap_or_default();
-    if bare.starts_with("sqlite:") {
-        return bare.to_owned();
+///
+/// What is no address of these schemes is not shown at all. `user:password@host` reads as a URL without a host, whose
+/// scheme is the user; and a password with a `/`, `?` or `#` that nobody has escaped ends the host too early, which
+/// leaves an `@` behind it.
+fn address(text: &str, schemes: &[&str]) -> String {
+    if text.starts_with("sqlite://") && schemes.contains(&"sqlite") {
+        return text.split('?').next().unwrap_or_default().to_owned();
     }
-    let Ok(url) = Url::parse(bare) else { return "set".to_owned() };
-    let (host, port) = (url.host_str().unwrap_or_default(), url.port());
-    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{}://{host}{port}{}", url.scheme(), url.path())
+    let shown = Url::parse(text).ok().filter(|url| schemes.contains(&url.scheme())).and_then(|url| {
+        let host = url.host_str().filter(|host| !host.is_empty())?;
+        let behind = [Some(url.path()), url.query(), url.fragment()];
+        let is_whole = !behind.into_iter().flatten().any(|part| part.contains('@'));
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        is_whole.then(|| format!("{}://{host}{port}{}", url.scheme(), url.path()))
+    });
+    shown.unwrap_or_else(|| "set".to_owned())
 }
 
 #[cfg(test)]
@@ -245,8 +256,21 @@ mod tests {
                 "postgres://db.example/shop",
             ),
             ("AUTHORITY_DATABASE_URL", "topsecret", "set"),
+            // Without a scheme, with another variable's, without a host, and with a password that is not escaped.
+            ("AUTHORITY_EGRESS_PROXY", "scraper:topsecret@proxy:3128", "set"),
+            ("AUTHORITY_EGRESS_PROXY", "sqlite://topsecret@proxy", "set"),
+            ("AUTHORITY_EGRESS_PROXY", "socks5://topsecret@proxy:1080", "set"),
+            ("AUTHORITY_DATABASE_URL", "shop:topsecret@db.example/shop", "set"),
+            ("AUTHORITY_DATABASE_URL", "sqlite:topsecret@db.example", "set"),
+            ("AUTHORITY_DATABASE_URL", "postgres:shop:topsecret@db.example/shop", "set"),
+            ("AUTHORITY_DATABASE_URL", "postgres:///topsecret", "set"),
+            ("AUTHORITY_DATABASE_URL", "postgres://shop:12/topsecret@db.example/shop", "set"),
+            ("AUTHORITY_DATABASE_URL", "postgres://shop:12?topsecret@db.example/shop", "set"),
+            ("AUTHORITY_DATABASE_URL", "postgres://shop:12#topsecret@db.example/shop", "set"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://otel:topsecret@o.example/v1", "https://o.example/v1"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", "otel:topsecret@o.example", "set"),
         ] {
-            assert_eq!(value(name, given).as_deref(), Some(shown), "{name}");
+            assert_eq!(value(name, given).as_deref(), Some(shown), "{name}={given}");
         }
     }
 }
