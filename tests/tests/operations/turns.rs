@@ -8,13 +8,37 @@ use tests::{Authority, Merchant, Receiver, eventually, report_body, text};
 
 /// Holds the turn of a shard that no merchant is in, until the connection is dropped.
 async fn hold_a_turn(url: &str) -> PgConnection {
-    let mut holder = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
-    holder.execute("BEGIN").await.unwrap();
     let nobodys = "SELECT shard FROM turns WHERE shard < 64 AND shard NOT IN (SELECT shard_of(id) FROM merchants) \
                    ORDER BY shard LIMIT 1 FOR UPDATE";
-    let held = holder.fetch_all(nobodys).await.unwrap();
-    assert_eq!(held.len(), 1);
+    let (holder, held) = hold(url, nobodys).await;
+    assert_eq!(held, 1);
     holder
+}
+
+/// Holds the turns that the query locks, until the connection is dropped, and says how many they are.
+async fn hold(url: &str, query: &'static str) -> (PgConnection, usize) {
+    let mut holder = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    holder.execute("BEGIN").await.unwrap();
+    let held = holder.fetch_all(query).await.unwrap();
+    (holder, held.len())
+}
+
+/// A leaked key ends at once, whichever shards are stalled: the operator's own, too.
+#[tokio::test]
+async fn operator_keys_wait_for_no_turn() {
+    let database = postgres_cluster::database().await;
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
+    let (_held, turns) = hold(&database, "SELECT shard FROM turns ORDER BY shard FOR UPDATE").await;
+    assert_eq!(turns, 65);
+    let made = authority.new_operator_key("leaked", &["merchants:read"]).await;
+    let leaked = authority.operator().with_key(made["key"].as_str());
+    leaked.get("/merchants").await.expect(200);
+    authority.revoke_operator_key(&text(&made, "id")).await;
+    eventually("the end of the key", async || {
+        let reply = leaked.get("/merchants").await;
+        (reply.status == 401).then(|| reply.refused(401, "invalid_api_key"))
+    })
+    .await;
 }
 
 /// Each of these requests is rare. Had one of them to wait for all turns, those behind it would wait with it.

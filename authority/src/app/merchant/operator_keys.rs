@@ -1,9 +1,13 @@
 //! Operator keys: created, listed and revoked by the command line, which needs access to the database but no key
 //! (contract 1.2, 6.1).
+//!
+//! An operator key is a row of no merchant, and no rule looks at two of them. So its writes take no turn: a leaked key
+//! can be revoked whatever stalls the merchants' shards (contract 21.2).
 
 use authority_domain::audit_log::AuditEntry;
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::{AuditId, Author, KeyId, OperatorScope, RequestId, Timestamp};
+use authority_store::shards::Turns;
 use authority_store::tx::{OperatorKeyRecord, Tx};
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
@@ -87,7 +91,7 @@ pub async fn operator_key_create(
     };
     let entry = noted("operator_keys.create", &record.id, None, now, &mut dice);
     store
-        .write(move |tx: &mut Tx| {
+        .write_with(Turns::NONE, move |tx: &mut Tx| {
             Box::pin(async move {
                 tx.operator_key_insert(&record).await?;
                 tx.audit_insert(&entry).await
@@ -117,7 +121,7 @@ pub async fn operator_key_revoke(
     let now = Timestamp::from_ms(clock.now_ms());
     let entry = noted("operator_keys.revoke", &id, Some(reason), now, &mut generator(dice));
     store
-        .write(move |tx: &mut Tx| {
+        .write_with(Turns::NONE, move |tx: &mut Tx| {
             Box::pin(async move {
                 if tx.operator_key_revoke(&id, now).await? {
                     tx.audit_insert(&entry).await?;
