@@ -1,9 +1,10 @@
 //! `authority serve` (contract 16): prints one JSON line when both listeners accept connections, logs to standard
-//! error, shuts down gracefully on SIGTERM or SIGINT, and exits at once on the second signal. On SIGHUP it reads its
-//! configuration again ([`Reload`]).
+//! error, shuts down gracefully on SIGTERM or SIGINT, and exits at once on the second signal, or on the first while it
+//! is not ready yet. On SIGHUP it reads its configuration again ([`Reload`]).
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -36,10 +37,14 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
     block_on(async {
         let mut signals = Signals::listen()?;
         let mut hangups = signal_stream(SignalKind::hangup())?;
-        if serve.migrate {
-            migrate_store(&config.database_url).await?;
-        }
-        let service = Service::start(config, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await?;
+        let service = tokio::select! {
+            started = start(config, serve.migrate) => started?,
+            // A database that is silent may keep a start waiting for minutes. Nothing was begun that has an end in order.
+            () = signals.next() => {
+                tracing::info!("stopped before it was ready");
+                return Ok(Exit::Done);
+            }
+        };
         print_ready(&service, process)?;
         let mut reload = Reload { environment: process.environment, applied, log };
         loop {
@@ -58,6 +63,13 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
     })
 }
 
+async fn start(config: Config, migrates_first: bool) -> Result<Service, StartError> {
+    if migrates_first {
+        migrate_store(&config.database_url).await?;
+    }
+    Service::start(config, Arc::new(SystemClock::new()), Arc::new(SystemDice)).await
+}
+
 /// The line that tells scripts where the listeners are.
 pub(super) fn print_ready(service: &Service, process: &mut Process<'_>) -> Result<(), Failure> {
     let ready = Ready {
@@ -70,11 +82,15 @@ pub(super) fn print_ready(service: &Service, process: &mut Process<'_>) -> Resul
 
 /// Runs a command that needs the asynchronous runtime.
 pub(super) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    /// What is left then is nobody's: the operating system's look-up of a name, which cannot be interrupted.
+    const LEFT: Duration = Duration::from_secs(1);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::Failed(format!("no runtime: {error}")))?;
-    runtime.block_on(work)
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(LEFT);
+    done
 }
 
 /// Reads the configuration again when the process gets SIGHUP.

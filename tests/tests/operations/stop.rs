@@ -2,7 +2,8 @@
 
 use http::Method;
 use tests::database_proxy::DatabaseProxy;
-use tests::{Answer, Authority, Gate, Merchant, Receiver, checkout_body};
+use tests::{Answer, Authority, Gate, Merchant, Receiver, checkout_body, terminate, within};
+use tokio::net::TcpListener;
 
 /// An authority with one delivery in flight, whose answer waits at the gate.
 async fn in_flight(gate: &Gate) -> (Authority, Receiver, Merchant) {
@@ -92,7 +93,7 @@ async fn a_key_encryption_key_that_does_not_fit_is_refused_before_anything_is_se
 #[tokio::test]
 async fn a_port_that_is_taken_is_named() {
     let authority = Authority::start(&[]).await;
-    let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let files = tempfile::tempdir().unwrap();
     let database = format!("sqlite://{}", files.path().join("other.db").display());
@@ -164,4 +165,20 @@ async fn a_stop_ends_although_the_database_is_silent() {
     proxy.stall();
     authority.ask_to_reload();
     authority.terminate().await;
+}
+
+/// A start waits as long as the database is silent; whoever is told to end meanwhile ends.
+#[tokio::test]
+async fn a_start_that_waits_for_the_database_ends_at_a_signal() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut authority = Authority::start(&[]).await;
+    let url = format!("postgres://authority@{}/orders?sslmode=disable", silent.local_addr().unwrap());
+    authority.set("AUTHORITY_DATABASE_URL", &url);
+    for arguments in [&["serve"][..], &["serve", "--migrate"]] {
+        let mut starting = authority.begin(arguments);
+        let _connection = within("a connection", silent.accept()).await.unwrap();
+        terminate(&starting);
+        let ended = within("the end", starting.wait()).await.unwrap();
+        assert_eq!(ended.code(), Some(0), "{arguments:?}");
+    }
 }
