@@ -20,7 +20,6 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::dispatch::root_count;
 use crate::secret_box::SecretBox;
-use crate::service::store_url;
 
 /// How far this machine's clock may be from the database's (contract T7); receivers refuse at 300 s.
 const CLOCK_TOLERANCE_MS: i64 = 2_000;
@@ -70,12 +69,11 @@ struct Report {
 /// Runs the checks and prints the report. Exits with 1 if something is wrong.
 pub(super) fn run(doctor: &args::Doctor, process: &mut Process<'_>) -> Result<Exit, Failure> {
     let config = Config::read(process.environment)?;
-    let url = store_url(&config.database_url)?;
     let secrets = Arc::new(config.keys.secret_box());
     let clock = process.clock;
     let report = block_on(async {
         let mut checks = Vec::new();
-        let audit = match Inspection::open(&url).await {
+        let audit = match Inspection::open(config.database_url.store_url()).await {
             Ok(mut inspection) => {
                 let audit = examine(&mut inspection, secrets, clock, &mut checks).await;
                 inspection.close().await;

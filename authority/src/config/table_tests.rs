@@ -26,6 +26,10 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "sqlite::memory:",
             "sqlite://a.db?mode=memory",
             "sqlite://?mode=rw",
+            "sqlite:a.db",
+            "sqlite:///a.db?mode=rwc",
+            "postgres://h/d?sslmode=maybe",
+            "postgres://user:1/pw@host/db",
         ],
     ),
     (

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use authority_domain::ListKind;
 use authority_domain::cursor::{CursorError, Owner};
 use authority_domain::delivery::retry::RetryPolicy;
+use authority_store::StoreUrl;
 
 use super::*;
 
@@ -30,7 +31,7 @@ fn config(variables: &[(&str, &str)]) -> Config {
 fn the_defaults_are_those_of_the_contract() {
     let config = config(&[]);
     assert_eq!(config.environment, Environment::Production);
-    assert_eq!(config.database_url.as_str(), "sqlite://authority.db");
+    assert_eq!(*config.database_url.store_url(), StoreUrl::Sqlite("authority.db".into()));
     assert_eq!(config.listen.to_string(), "0.0.0.0:8080");
     assert_eq!(config.operator_listen.to_string(), "127.0.0.1:8081");
     assert_eq!(config.base_url, None);
@@ -84,7 +85,7 @@ fn every_variable_is_taken() {
         ("AUTHORITY_RATE_AUTH_PER_MINUTE", "8"),
     ]);
     assert_eq!(config.environment, Environment::Development);
-    assert_eq!(config.database_url.as_str(), "sqlite:///var/lib/authority/authority.db");
+    assert_eq!(*config.database_url.store_url(), StoreUrl::Sqlite("/var/lib/authority/authority.db".into()));
     assert_eq!(
         (config.listen.to_string(), config.operator_listen.to_string()),
         ("[::1]:0".into(), "[::1]:0".into())
@@ -216,15 +217,15 @@ fn debug_shows_no_key() {
 fn a_database_address_is_read_alone() {
     let read = |value: Option<&str>| {
         let lookup = |name: &str| value.filter(|_| name == "AUTHORITY_DATABASE_URL").map(OsString::from);
-        read_database_url(&lookup).map(|url| url.as_str().to_owned())
+        read_database_url(&lookup).map(|url| url.store_url().clone())
     };
-    assert_eq!(read(None).as_deref(), Ok("sqlite://authority.db"));
+    assert_eq!(read(None), Ok(StoreUrl::Sqlite("authority.db".into())));
     for url in [
-        "sqlite:a.db?mode=rw",
+        "sqlite:///var/a.db",
         "postgres://user:pw@db.example.com:5433/authority?sslmode=verify-full",
         "postgresql://localhost/authority?host=/run/postgresql",
     ] {
-        assert_eq!(read(Some(url)).as_deref(), Ok(url));
+        assert_eq!(read(Some(url)).ok(), StoreUrl::parse(url), "{url}");
     }
     assert!(read(Some("mysql://x")).is_err());
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use authority_domain::merchant::limits::DefaultRates;
 use authority_store::supervisor::Supervisor;
-use authority_store::{Access, Distribution, Store, StoreError, StoreUrl};
+use authority_store::{Access, Distribution, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -298,42 +298,29 @@ pub async fn open_app(
 /// Opens the database behind an address that the configuration has accepted.
 ///
 /// # Errors
-/// [`StartError::Open`], [`StartError::Configuration`].
+/// [`StartError::Open`].
 pub async fn open_store(database_url: &DatabaseUrl, access: Access) -> Result<Store, StartError> {
-    Store::open(&store_url(database_url)?, access).await.map_err(|source| not_opened(database_url, source))
+    Store::open(database_url.store_url(), access).await.map_err(|source| not_opened(database_url, source))
 }
 
 /// Brings the schema of the database behind that address up to date.
 ///
 /// # Errors
-/// [`StartError::Open`], [`StartError::Configuration`].
+/// [`StartError::Open`].
 pub async fn migrate_store(database_url: &DatabaseUrl) -> Result<(), StartError> {
-    Store::migrate(&store_url(database_url)?).await.map_err(|source| not_opened(database_url, source))
+    Store::migrate(database_url.store_url()).await.map_err(|source| not_opened(database_url, source))
 }
 
 /// Brings the schema up to date and distributes the tables over the servers of a Citus cluster.
 ///
 /// # Errors
-/// [`StartError::Open`], [`StartError::Configuration`].
+/// [`StartError::Open`].
 pub async fn distribute_store(database_url: &DatabaseUrl) -> Result<Distribution, StartError> {
-    Store::distribute(&store_url(database_url)?).await.map_err(|source| not_opened(database_url, source))
+    Store::distribute(database_url.store_url()).await.map_err(|source| not_opened(database_url, source))
 }
 
 fn not_opened(database_url: &DatabaseUrl, source: StoreError) -> StartError {
     StartError::Open { database: database_url.to_string(), source }
-}
-
-/// Parses, for the store, an address that the configuration has accepted.
-///
-/// # Errors
-/// [`StartError::Configuration`].
-pub fn store_url(database_url: &DatabaseUrl) -> Result<StoreUrl, StartError> {
-    StoreUrl::parse(database_url.as_str()).ok_or_else(|| {
-        StartError::Configuration(
-            "AUTHORITY_DATABASE_URL: must be sqlite:// and the path of a file, or a postgres:// address"
-                .to_owned(),
-        )
-    })
 }
 
 async fn listen(variable: &'static str, address: SocketAddr) -> Result<TcpListener, StartError> {
