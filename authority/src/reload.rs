@@ -61,20 +61,22 @@ impl Reloadable {
     }
 }
 
-/// Refuses key-encryption keys that do not open the stored secrets: every delivery would fail. A sample of each kind is
-/// opened. Headers and client certificates that were altered are one endpoint's matter; those under a key that is not
+/// Refuses key-encryption keys that do not open the stored secrets: deliveries would fail. A sample of each kind is
+/// opened: one under a key that is not configured, if there is any, for a change of the key may have been interrupted.
+/// Headers and client certificates that were altered are one endpoint's matter; those under a key that is not
 /// configured are refused.
 pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), StartError> {
+    let known = secrets.beginnings();
     let (sample, options) = app
         .store
-        .read(|tx: &mut Tx| {
+        .read_list(move |tx: &mut Tx| {
             Box::pin(async move {
                 let mut options = Vec::new();
                 for option in SealedOption::ALL {
-                    let found = tx.sealed_options(option, None, 1).await?;
-                    options.extend(found.into_iter().map(|(endpoint, sealed)| (option, endpoint, sealed)));
+                    let found = tx.option_sample(option, &known).await?;
+                    options.extend(found.map(|(endpoint, sealed)| (option, endpoint, sealed)));
                 }
-                Ok((tx.secret_sample().await?, options))
+                Ok((tx.secret_sample(&known).await?, options))
             })
         })
         .await

@@ -131,6 +131,12 @@ impl SecretBox {
         self.keys.store(Arc::new(SealingKeys::new(current, previous)));
     }
 
+    /// How everything begins that was sealed under one of the keys: the format, and a key's id.
+    pub fn beginnings(&self) -> Vec<[u8; 2]> {
+        let keys = self.keys.load();
+        std::iter::once(&keys.current).chain(&keys.previous).map(|key| [FORMAT, key.id]).collect()
+    }
+
     /// Seals `secret` for `context` under the current key, with a nonce from `dice`.
     ///
     /// Random 96-bit nonces are safe for 2³² blobs under one key (NIST SP 800-38D, 8.3), more endpoint secrets than

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use tests::damage::execute;
 use tests::{Database, KEK, Merchant, Receiver, has, on_both_databases, text};
 
-on_both_databases!(a_key_encryption_key_is_changed_while_the_service_runs);
+on_both_databases!(
+    a_key_encryption_key_is_changed_while_the_service_runs,
+    a_key_that_one_secret_needs_is_not_done_without,
+);
 
 const NEW_KEK: &str = "bmV3LWtleS1lbmNyeXB0aW9uLWtleS0zMi1ieXRlcyE=";
 const KEYS: usize = 150;
@@ -109,4 +112,32 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     let arrivals = receiver.until("twelve events", |arrivals| arrivals.accepted("/hook") == 12).await;
     assert!(arrivals.all.iter().all(|arrival| arrival.verify(&endpoint.secret).is_ok()));
     assert!(arrivals.all.iter().all(|arrival| arrival.header("authorization") == "Bearer kept"));
+}
+
+/// A change of the key that was interrupted: secrets before the place are under the new key, and so are those of endpoints
+/// that were made since.
+async fn a_key_that_one_secret_needs_is_not_done_without(database: Database) {
+    let (mut authority, merchant) = Merchant::on(database, "interrupted").await;
+    let mut ids = Vec::new();
+    for url in ["http://127.0.0.1:9/a", "http://127.0.0.1:9/b", "http://127.0.0.1:9/c"] {
+        ids.push(merchant.endpoint(url, &["*"]).await.id);
+    }
+    ids.sort();
+    let (url, middle) = (authority.database_url().to_owned(), ids[1].clone());
+    let its = format!("endpoint_secrets WHERE endpoint_id = '{middle}'");
+    execute(&url, &format!("CREATE TABLE kept AS SELECT sealed FROM {its}")).await;
+    authority.terminate().await;
+    authority.set("AUTHORITY_SECRET_KEK", NEW_KEK);
+    authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
+    let done = authority.tells(&["secrets", "rewrap"]).await;
+    has(&done, json!({ "rewrapped": 3, "current": 3, "previous": 0, "unopened": 0 }));
+    let back = "UPDATE endpoint_secrets SET sealed = (SELECT sealed FROM kept)";
+    execute(&url, &format!("{back} WHERE endpoint_id = '{middle}'")).await;
+    authority.unset("AUTHORITY_SECRET_KEK_PREVIOUS");
+    let refused = authority.run(&["serve"]).await;
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("AUTHORITY_SECRET_KEK: does not open the signing secrets"), "{said}");
+    authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
+    authority.restart().await;
 }

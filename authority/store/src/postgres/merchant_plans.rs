@@ -59,6 +59,7 @@ async fn merchants_that_have_nothing_to_do_are_not_looked_at() {
         assert_eq!(tx.refunds_moving_by_themselves(None, 100).await.unwrap(), []);
         for option in SealedOption::ALL {
             assert_eq!(tx.sealed_options(option, None, 1).await.unwrap(), []);
+            assert_eq!(tx.option_sample(option, &[[1, 7]]).await.unwrap(), None);
         }
         let read = read(&mut tx).await - before;
         assert!(read <= LITTLE, "{nobodys}: {read} read");

@@ -74,6 +74,8 @@ async fn endpoints_without_anything_sealed_are_not_looked_at() {
     for option in SealedOption::ALL {
         assert_eq!(large.tx.sealed_options(option, None, 1).await.unwrap(), []);
         large.within_of(LITTLE, &option);
+        assert_eq!(large.tx.option_sample(option, &[[1, 7]]).await.unwrap(), None);
+        large.within_of(LITTLE, &option);
     }
 }
 

@@ -16,10 +16,10 @@ use authority_domain::recovery::RecoveryStatus;
 use authority_domain::{DisabledReason, Endpoint, EndpointId, EndpointStatus, Tenant, Timestamp};
 
 use crate::hand_off::SealedSecret;
-use crate::sql::endpoint::rows::{COLUMNS, endpoint, sealed_secret};
+use crate::sql::endpoint::rows::{COLUMNS, endpoint};
 use crate::sql::endpoint::sealed::{SealedOption, column};
 use crate::sql::transaction::tx::Written;
-use crate::sql::{Across, Query, Result, Row, Shard, ShardSet, Tx, query};
+use crate::sql::{Query, Result, Shard, ShardSet, Tx, query};
 
 /// The last sequence of the stream of the endpoint that a statement updates: since when it is subscribed as it is now.
 /// Whatever changes the status or the filter of an endpoint stores it, for the audit (I12).
@@ -113,13 +113,6 @@ impl Tx {
         query.push_in("status", status);
         query.push(" ORDER BY created_sequence DESC LIMIT ").push_bind(limit);
         query.read_as(&mut self.conn, |row| Ok((row.get("created_sequence")?, endpoint(row)?))).await
-    }
-
-    /// Any stored secret, to check whether the key-encryption key fits this database.
-    pub async fn secret_sample(&mut self) -> Result<Option<(EndpointId, SealedSecret)>> {
-        let sample = "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets LIMIT 1";
-        let of = |row: &Row| Ok((EndpointId::from_store(row.get("endpoint_id")?), sealed_secret(row)?));
-        Query::across(Across::SEALED, sample).read_optional_as(&mut self.conn, of).await
     }
 
     /// Writes the next version of an endpoint.

@@ -3,6 +3,9 @@
 //! certificates, and the answers that showed a secret.
 //!
 //! A value is replaced only while it is still the one that was read, so that no newer value is overwritten.
+//!
+//! Whether a process has the keys that it needs is seen by samples, which are under a key that it does not have if
+//! anything is: after an interrupted change of the key, most may be under the new one.
 
 use authority_domain::EndpointId;
 
@@ -31,6 +34,12 @@ pub type SecretPosition = (EndpointId, i64);
 /// A position in the list of stored answers: merchant (or the operator's word for it), mode, key.
 pub type AnswerPosition = (String, bool, String);
 
+/// Adds the order and the limit that find a value which begins with none of these, if there is one.
+fn push_unknown_first<'q>(query: &mut Query<'q>, column: &str, known: &'q [[u8; 2]]) {
+    query.push(" ORDER BY CASE WHEN substr(").push(column).push(", 1, 2)");
+    query.push_among(known.iter().map(<[u8; 2]>::as_slice)).push(" THEN 1 ELSE 0 END LIMIT 1");
+}
+
 /// The column of `webhook_endpoints` that holds it.
 pub(crate) const fn column(option: SealedOption) -> &'static str {
     match option {
@@ -40,6 +49,30 @@ pub(crate) const fn column(option: SealedOption) -> &'static str {
 }
 
 impl Tx {
+    /// A signing secret that begins with none of these (the form, and the id of a key); any, if there is no such one.
+    /// Looks at all of them.
+    pub async fn secret_sample(&mut self, known: &[[u8; 2]]) -> Result<Option<(EndpointId, SealedSecret)>> {
+        let all = "SELECT endpoint_id, version, sealed, expires_at FROM endpoint_secrets";
+        let mut query = Query::across(Across::SEALED, all);
+        push_unknown_first(&mut query, "sealed", known);
+        query
+            .read_optional_as(&mut self.conn, |row| Ok((row.read("endpoint_id")?, sealed_secret(row)?)))
+            .await
+    }
+
+    /// The same of an option of endpoints.
+    pub async fn option_sample(
+        &mut self,
+        option: SealedOption,
+        known: &[[u8; 2]],
+    ) -> Result<Option<(EndpointId, Vec<u8>)>> {
+        let column = column(option);
+        let mut query = Query::across(Across::SEALED, "SELECT id, ");
+        query.push(column).push(" FROM webhook_endpoints WHERE ").push(column).push(" IS NOT NULL");
+        push_unknown_first(&mut query, column, known);
+        query.read_optional_as(&mut self.conn, |row| Ok((row.read("id")?, row.get(column)?))).await
+    }
+
     /// Up to `limit` signing secrets after `after`, by endpoint and version.
     pub async fn sealed_secrets(
         &mut self,

@@ -110,6 +110,36 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(shop: Shop, _
     }
 }
 
+/// As after a change of the key that was interrupted, with an endpoint that came later: neither the first nor the last
+/// is under the old key.
+pub(crate) async fn a_sample_is_under_another_key_if_anything_is(shop: Shop, _: &dyn Database) {
+    const NEW: [[u8; 2]; 2] = [[1, 2], [1, 4]];
+    assert_eq!(read!(shop, |tx| tx.secret_sample(&NEW)).map(|(id, _)| id), None);
+    for _ in 0..5 {
+        shop.endpoint(&["*"]).await;
+    }
+    let all = read!(shop, |tx| tx.sealed_secrets(None, 9));
+    let (id, version) = (all[3].0.clone(), all[3].1.version);
+    let place = (id.clone(), version);
+    assert!(done!(shop, [place], |tx| tx.sealed_secret_replace(&place, &[1, 2, 3], &[1, 3, 3])));
+    let sample = read!(shop, |tx| tx.secret_sample(&NEW)).unwrap();
+    assert_eq!((sample.0, sample.1.sealed), (id.clone(), vec![1, 3, 3]));
+    let sample = read!(shop, |tx| tx.secret_sample(&[[1, 3]])).unwrap();
+    assert_eq!(sample.1.sealed, [1, 2, 3]);
+    assert!(read!(shop, |tx| tx.secret_sample(&[[1, 2], [1, 3]])).is_some(), "any");
+
+    for option in SealedOption::ALL {
+        assert_eq!(read!(shop, |tx| tx.option_sample(option, &NEW)), None);
+        for (owner, _) in &all[1..] {
+            let sealed: &[u8] = if *owner == id { &[1, 3] } else { &[1, 4, 9] };
+            done!(shop, [owner], |tx| tx.endpoint_sealed_put(&shop.tenant, &owner, option, Some(sealed)));
+        }
+        let sample = read!(shop, |tx| tx.option_sample(option, &NEW));
+        assert_eq!(sample, Some((id.clone(), vec![1, 3])));
+        assert!(read!(shop, |tx| tx.option_sample(option, &[[1, 3], [1, 4]])).is_some(), "any");
+    }
+}
+
 pub(crate) async fn operator_keys_end_once(shop: Shop, _: &dyn Database) {
     let ids: Vec<KeyId> = [1_u8, 2].map(|n| KeyId::generate(at(n.into()), &mut dice())).into();
     for (n, id) in ids.iter().enumerate() {

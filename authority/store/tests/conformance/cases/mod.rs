@@ -199,7 +199,7 @@ macro_rules! conformance {
                 an_events_head_is_enough_for_a_replay;
             inspection: a_snapshot_is_one_moment, a_schema_that_a_newer_program_made_is_noticed,
                 subscriptions_say_since_when, what_is_sealed_is_replaced_only_as_it_was_read,
-                operator_keys_end_once;
+                a_sample_is_under_another_key_if_anything_is, operator_keys_end_once;
             isolation: nobody_reads_anothers_records, nobody_writes_anothers_records, numbers_are_each_tenants_own;
             leases: the_cap_of_an_endpoint_counts_what_is_in_flight,
                 the_cap_holds_when_older_deliveries_come_later, a_disabled_endpoint_is_left_out,

@@ -86,7 +86,7 @@ pub(crate) async fn reopening_keeps_everything(shop: Shop, database: &dyn Databa
     let order = read!(shop, [sale], |tx| tx.order_get(&shop.tenant, &sale.order.order_number));
     assert_eq!(order, Some(sale.order));
     assert_eq!(read!(shop, |tx| tx.merchant_get(&shop.tenant.merchant_id)).unwrap().slug, "acme");
-    let (owner, secret) = read!(shop, |tx| tx.secret_sample()).unwrap();
+    let (owner, secret) = read!(shop, |tx| tx.secret_sample(&[])).unwrap();
     assert_eq!((owner, secret.version, secret.sealed), (endpoint, 1, vec![1, 2, 3]));
     // Leases are there too, until the process that is alone with the database takes them back.
     assert_eq!(shop.lease("b", noon(), 9, 9).await.len(), 4);

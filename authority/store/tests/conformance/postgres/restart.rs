@@ -114,7 +114,7 @@ async fn without_a_server_everybody_is_told_so() {
     cluster.stop(Stop::Fast);
     let written = ask!(store.write, |tx| tx.delivery_lease_release_all());
     assert!(matches!(written, Err(StoreError::Unavailable(_))), "{written:?}");
-    assert!(matches!(ask!(store.read, |tx| tx.secret_sample()), Err(StoreError::Unavailable(_))));
+    assert!(matches!(ask!(store.read, |tx| tx.secret_sample(&[])), Err(StoreError::Unavailable(_))));
     store.close().await;
 }
 
