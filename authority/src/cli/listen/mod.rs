@@ -4,7 +4,8 @@
 //! The command polls the event stream of the merchant API once a second with the merchant's test key. It sends each
 //! event the way a delivery is sent: the stored bytes, signed at the time of sending, with the same client. Several
 //! receivers can share a session, each with its event types ([`routes`]). The signing secret is the same for all
-//! sessions of a user on a machine ([`secret`]); `--secret-env` uses one that the receiver already knows. Nothing
+//! sessions of a user on a machine ([`secret`]); `--secret-env` uses one that the receiver already knows, and that is
+//! not printed: it may be the secret of a real endpoint, which nobody has asked to see. Nothing
 //! is retried: the answer is printed, after a 401 with the likely causes ([`refusal`]), and the developer fixes the
 //! receiver and repeats with `--from`. `--print-secret` only prints the secret, for the receiver's configuration.
 //!
@@ -46,6 +47,7 @@ pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Ex
     let key = test_key(process.environment)?;
     let url = address(command.url.as_deref(), process.environment)?;
     let types = command.events.as_deref().map(routes::types).transpose()?.or_else(|| routes.types());
+    let is_new_to_receivers = command.secret_env.is_none();
     let secret = secret::of_session(command.secret_env, process.environment)?;
     let beginning = StartPosition::parse(&command.from);
     block_on(async {
@@ -58,7 +60,7 @@ pub(super) fn run(command: args::Listen, process: &mut Process<'_>) -> Result<Ex
             () = signals.next() => return Ok(Exit::Done),
         };
         let mut screen = Screen::new(process, command.json);
-        screen.open(&routes, &secret)?;
+        screen.open(&routes, is_new_to_receivers.then_some(secret.as_str()))?;
         loop {
             let mut tell = |trouble: &str| screen.trouble(trouble);
             let event = tokio::select! {

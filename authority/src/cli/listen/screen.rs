@@ -26,16 +26,19 @@ impl<'s, 'e> Screen<'s, 'e> {
         Self { process, json, several: false, explained: None }
     }
 
-    /// The heading: where events go, and the secret that they are signed with.
-    pub(super) fn open(&mut self, routes: &Routes, secret: &str) -> Result<(), Failure> {
+    /// The heading: where events go, and the secret that they are signed with, if the receiver has to be given it.
+    pub(super) fn open(&mut self, routes: &Routes, secret: Option<&str>) -> Result<(), Failure> {
         self.several = routes.iter().count() > 1;
         if self.json {
             let routes: Vec<Value> = routes
                 .iter()
                 .map(|(types, target)| json!({ "type": types, "url": target.as_str() }))
                 .collect();
-            return self
-                .print(json!({ "listening": true, "forward_to": routes, "secret": secret }).to_string());
+            let mut line = json!({ "listening": true, "forward_to": routes });
+            if let (Some(line), Some(secret)) = (line.as_object_mut(), secret) {
+                line.insert("secret".to_owned(), json!(secret));
+            }
+            return self.print(line.to_string());
         }
         for (types, target) in routes.iter() {
             let events = types.map_or_else(
@@ -44,7 +47,10 @@ impl<'s, 'e> Screen<'s, 'e> {
             );
             self.print(format!("Forwarding {events} to {}", target.as_str()))?;
         }
-        self.print(format!("Signing secret: {secret}\nCtrl-C stops.\n"))
+        if let Some(secret) = secret {
+            self.print(format!("Signing secret: {secret}"))?;
+        }
+        self.print("Ctrl-C stops.\n".to_owned())
     }
 
     /// What a receiver answered.
