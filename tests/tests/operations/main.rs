@@ -14,6 +14,7 @@ mod clock;
 mod commands;
 mod config;
 mod database_proxy;
+mod deployments;
 mod doctor;
 mod failover;
 mod golden;
