@@ -2,6 +2,10 @@
 //! `cargo xtask prove release`.
 
 const UNIT: &str = include_str!("../../../deploy/systemd/authority.service");
+const DEBIAN: &str = include_str!("../../../deploy/debian/env");
+const INSTALLED: &str = include_str!("../../../deploy/debian/postinst");
+const KUBERNETES: &str = include_str!("../../../deploy/kubernetes/authority.yaml");
+const COMPOSE: &str = include_str!("../../../deploy/compose/compose.yaml");
 
 /// The settings of a section of the unit.
 fn section(name: &str) -> Vec<&'static str> {
@@ -17,4 +21,24 @@ fn the_unit_tries_again_for_ever() {
     for setting in ["Restart=on-failure", "RestartSec=2", "RestartPreventExitStatus=2"] {
         assert!(service.contains(&setting), "{setting}");
     }
+}
+
+/// The environment of a running process cannot change: the file of the previous key is there before it is needed.
+#[test]
+fn the_key_can_be_changed_in_every_deployment() {
+    for (deployment, file) in [
+        (DEBIAN, "/etc/authority/kek-previous"),
+        (KUBERNETES, "/run/secrets/authority/kek-previous"),
+        (COMPOSE, "/run/secrets/kek_previous"),
+    ] {
+        let lines: Vec<&str> =
+            deployment.lines().filter(|line| line.contains("AUTHORITY_SECRET_KEK_PREVIOUS_FILE")).collect();
+        assert!(lines.len() == 1 && lines[0].contains(file), "{file}: {lines:?}");
+    }
+    let made = "install -m 0640 -o root -g authority /dev/null /etc/authority/kek-previous";
+    assert!(INSTALLED.contains(made), "empty, and readable by the service");
+    let secret = "--from-file=kek --from-file=kek-previous --from-file=database-url";
+    let manual = include_str!("../../../docs/operations.md");
+    assert!(KUBERNETES.contains(secret) && manual.matches(secret).count() == 2);
+    assert!(COMPOSE.contains("secrets: [database_url, kek, kek_previous]"));
 }

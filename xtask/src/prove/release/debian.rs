@@ -30,10 +30,11 @@ pub(super) fn install(trial: &Trial<'_>) -> Result<()> {
     let first = fs::read(&kek)?;
     let modes = process::read(Command::new("chroot").arg(&root).args([
         "stat",
-        "--format=%U:%G %a",
+        "--format=%U:%G %a %s",
         "/etc/authority/kek",
+        "/etc/authority/kek-previous",
     ]))?;
-    ensure!(modes == "root:authority 640", "the key is {modes}");
+    ensure!(modes == "root:authority 640 45\nroot:authority 640 0", "the keys are {modes}");
     unit(&root)?;
     serves(&root)?;
     inside(&root, &["dpkg", "--install", "/authority.deb"])?;
