@@ -5,7 +5,7 @@
 // not run, because this may run inside of it, and no service is installed. Nothing of the documents is changed where
 // namespaces can be made (`private.sh`); elsewhere the ports and the folders of the system are others, and nothing else.
 
-import { accessSync, constants, existsSync, mkdtempSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdtempSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { createServer, connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -36,6 +36,8 @@ export async function machine(t) {
   if (PROOF) execFileSync("git", ["clone", "--quiet", CHECKOUT, clone]);
   else mkdirSync(clone);
   const isPrivate = PRIVATE || PROOF;
+  // The service's user finds the program in it.
+  if (isPrivate) chmodSync(folder, 0o755);
   const ports = isPrivate ? {} : await freePorts(["8080", "8081", "3000"]);
   const env = environment({ home, bin, ports, system: isPrivate ? "" : folder });
   const adapt = isPrivate ? (text) => text : (text) => moved(text, folder, ports);
@@ -65,9 +67,9 @@ function environment({ home, bin, ports, system }) {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OURS.test(name)));
   const path = process.env.PATH.split(delimiter);
   const installed = (program) => path.map((entry) => join(entry, program)).find((file) => executable(file));
-  for (const name of ["cargo", "sudo", "systemctl", ...(PROOF ? [] : ["npm"])]) {
-    symlinkSync(join(HERE, "stand-ins", name), join(bin, name));
-  }
+  const stands = (name, as = name) => symlinkSync(join(HERE, "stand-ins", name), join(bin, as));
+  for (const name of ["cargo", "sudo", "systemctl", ...(PROOF ? [] : ["npm"])]) stands(name);
+  if (system) for (const name of ["useradd", "chgrp", "install"]) stands("one-user", name);
   const node = process.env.START_NODE ? [process.env.START_NODE] : [];
   const before = process.env.HOME;
   return {
