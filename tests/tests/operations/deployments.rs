@@ -42,3 +42,23 @@ fn the_key_can_be_changed_in_every_deployment() {
     assert!(KUBERNETES.contains(secret) && manual.matches(secret).count() == 2);
     assert!(COMPOSE.contains("secrets: [database_url, kek, kek_previous]"));
 }
+
+/// A signal closes the listeners at once; those who send requests learn of it a moment later.
+#[test]
+fn a_pod_is_left_by_its_clients_before_it_is_told_to_stop() {
+    let number = |before: &str| -> u64 {
+        let (_, after) = KUBERNETES.split_once(before).unwrap();
+        after.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+    };
+    let unit: u64 = section("Service")
+        .iter()
+        .find_map(|line| line.strip_prefix("TimeoutStopSec="))
+        .and_then(|seconds| seconds.parse().ok())
+        .unwrap();
+    let (asleep, stopped) =
+        (number("preStop: {sleep: {seconds: "), number("terminationGracePeriodSeconds: "));
+    assert_eq!((asleep, stopped - asleep), (5, unit), "the whole time of a stop in order comes after it");
+    let (_, probe) = KUBERNETES.split_once("startupProbe:").unwrap();
+    assert!(probe.contains("periodSeconds: 2\n            failureThreshold: 900\n"), "half an hour");
+    assert!(number("progressDeadlineSeconds: ") > 2 * 900);
+}
