@@ -8,7 +8,7 @@ use serde_json::json;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tests::damage::damage;
-use tests::{Database, Merchant, checkout_body, eventually, on_both_databases};
+use tests::{Authority, Database, Merchant, checkout_body, eventually, on_both_databases};
 
 use super::{Section, said};
 
@@ -131,6 +131,31 @@ async fn one_merchant_is_bounded_by_its_rates(database: Database) {
         busy.code("authority_http_requests_total")
     );
     assert!(metrics.text().contains(&listed), "{listed}");
+}
+
+/// Who asks so much stands in the log of an instance that was started with what the runbook names.
+#[tokio::test]
+async fn who_lists_so_much_is_in_the_log() {
+    let section = Section::of("AuthorityReadersBusy");
+    let setting = section.code("AUTHORITY_LOG=info,authority::http=debug");
+    let (variable, value) = setting.split_once('=').unwrap();
+    let (mut authority, merchant) = Merchant::alone_with(&[(variable, "info")], "lists").await;
+    let listed = async |authority: &Authority| {
+        merchant.api.get("/events").await.expect(200);
+        let log = authority.log();
+        log.lines().find(|line| line.contains(section.code("answered"))).map(ToOwned::to_owned)
+    };
+    assert_eq!(listed(&authority).await, None);
+    authority.terminate().await;
+    authority.set(variable, value);
+    authority.restart().await;
+    let line = eventually("the line", async || listed(&authority).await).await;
+    for said in [
+        format!("{}={}", section.code("merchant"), merchant.id),
+        format!("{}=\"/v1/merchant/events\"", section.code("route")),
+    ] {
+        assert!(line.contains(&said), "{said}: {line}");
+    }
 }
 
 on_both_databases!(a_500_is_found_by_its_request_id, one_merchant_is_bounded_by_its_rates);

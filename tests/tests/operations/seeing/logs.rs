@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use tests::{Answer, Database, KEK, Merchant, Receiver, has, on_both_databases, retries, text};
 
+const MANUAL: &str = include_str!("../../../../docs/operations.md");
+
 on_both_databases!(json_lines_carry_ids_and_never_a_secret);
 
 /// The lines of the log that say `message`.
@@ -46,7 +48,14 @@ async fn json_lines_carry_ids_and_never_a_secret(database: Database) {
     else {
         panic!("{request_id} is not there once")
     };
-    has(found, json!({ "route": "/v1/merchant/orders/{order}", "status": 404, "method": "GET" }));
+    let expected = json!({
+        "route": "/v1/merchant/orders/{order}", "status": 404, "method": "GET", "merchant": merchant.id,
+    });
+    has(found, expected);
+    let row = MANUAL.lines().find(|line| line.starts_with("| `answered` ")).unwrap();
+    for member in ["request_id", "api", "merchant", "method", "route", "status", "ms"] {
+        assert!(found.get(member).is_some() && row.contains(&format!("`{member}`")), "{member}: {found}");
+    }
     // An attempt by its delivery, its event, its endpoint.
     let attempts: BTreeSet<(String, String, String)> =
         [saying(&lines, "attempt failed"), saying(&lines, "delivered")]
