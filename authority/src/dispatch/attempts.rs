@@ -156,6 +156,18 @@ impl AttemptsHandle {
         }
     }
 
+    /// Gives back deliveries that were leased in the transaction that changed their endpoints.
+    pub(super) fn give_back(&self, outdated: Vec<HandedOff>) {
+        match &mut *locked(&self.0) {
+            State::Running { tasks, sender, .. } => {
+                let sender = Arc::clone(sender);
+                tasks.spawn(async move { give_back(&sender, outdated).await });
+            }
+            State::Stopping(not_begun) => not_begun.extend(Leases::of(&outdated)),
+            State::Dead => {}
+        }
+    }
+
     fn spawn(&self, tasks: &mut JoinSet<()>, sender: &Arc<Sender>, begun: Vec<HandedOff>) {
         for delivery in begun {
             let (sender, begin) = (Arc::clone(sender), self.clone());

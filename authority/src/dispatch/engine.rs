@@ -116,7 +116,8 @@ impl Dispatcher {
         // Dropped with this future, as are the attempts: nothing of a dispatcher outlives it.
         let mut settling = JoinSet::new();
         settling.spawn(self.store.supervisor().clone().watch("settler", settler.run(outcomes)));
-        let (recall, dice, jobs) = (begin.clone(), self.dice, watch::Sender::new(()));
+        let (recall, returned) = (begin.clone(), begin.clone());
+        let (dice, jobs) = (self.dice, watch::Sender::new(()));
         let instance = hex::encode(random::<8>(dice.as_ref()));
         let dispatch = DispatchHandle {
             slots: Arc::clone(&slots),
@@ -126,6 +127,7 @@ impl Dispatcher {
             new_token: Box::new(move || token(&instance, dice.as_ref())),
             begin: Box::new(move |delivery| begin.hand_off(delivery)),
             recall: Box::new(move |endpoint| recall.recall(endpoint)),
+            give_back: Box::new(move |outdated| returned.give_back(outdated)),
             jobs: jobs.clone(),
         };
         let open = self.store.register_dispatch(Arc::new(dispatch));

@@ -35,11 +35,25 @@ impl HandedOff {
     }
 }
 
+/// Gives back deliveries whose endpoints were changed in the transaction that leased them, after the commit.
+pub(super) fn give_back(mut outdated: Vec<HandedOff>) {
+    // One dispatcher leased them, or two where another one took over in between.
+    while let Some(dispatch) = outdated.first().map(|first| Arc::clone(&first.dispatch)) {
+        let is_its = |leased: &HandedOff| Arc::ptr_eq(&leased.dispatch, &dispatch);
+        let (its, rest): (Vec<_>, Vec<_>) = outdated.into_iter().partition(is_its);
+        (dispatch.give_back)(its);
+        outdated = rest;
+    }
+}
+
 /// Takes a delivery after its commit.
 pub type BeginAttempts = Box<dyn Fn(HandedOff) + Send + Sync>;
 
 /// Gives back the deliveries that are queued for an endpoint.
 pub type Recall = Box<dyn Fn(&EndpointId) + Send + Sync>;
+
+/// Gives back deliveries that it was about to be handed, so that they are leased anew.
+pub type GiveBack = Box<dyn Fn(Vec<HandedOff>) + Send + Sync>;
 
 /// What a dispatcher offers to the writer of its own instance.
 pub struct DispatchHandle {
@@ -58,6 +72,8 @@ pub struct DispatchHandle {
     pub begin: BeginAttempts,
     /// Likewise, when an endpoint was changed.
     pub recall: Recall,
+    /// Likewise, with what was leased to it in the transaction of the change.
+    pub give_back: GiveBack,
     /// Each job that may lease deliveries to this dispatcher and is not answered yet holds a receiver of it.
     pub jobs: watch::Sender<()>,
 }

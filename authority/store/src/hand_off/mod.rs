@@ -16,6 +16,6 @@ mod leased;
 mod subscriber;
 
 pub(crate) use self::effects::{CommitEffects, CommitListeners};
-pub use self::handle::{BeginAttempts, DispatchHandle, DispatchRegistration, HandedOff, Recall};
+pub use self::handle::{BeginAttempts, DispatchHandle, DispatchRegistration, GiveBack, HandedOff, Recall};
 pub use self::leased::{DeliveryOptions, HeldBy, Lease, LeasedDelivery, SealedSecret, instance_of};
 pub use self::subscriber::{DispatchTarget, NewDelivery, Subscriber};

@@ -16,6 +16,7 @@ pub(crate) struct Counter {
     pub(crate) slots: Arc<Slots>,
     given: Arc<Mutex<Vec<HandedOff>>>,
     recalled: Arc<Mutex<Vec<EndpointId>>>,
+    returned: Arc<Mutex<Vec<HandedOff>>>,
     panics: Arc<AtomicBool>,
     open: Option<DispatchRegistration>,
 }
@@ -48,6 +49,8 @@ impl Counter {
         let (slots, given) = (Slots::new(capacity(places)), Arc::new(Mutex::new(Vec::new())));
         let recalled = Arc::new(Mutex::new(Vec::new()));
         let (taking, recalling, count) = (Arc::clone(&given), Arc::clone(&recalled), Mutex::new(0));
+        let returned = Arc::new(Mutex::new(Vec::new()));
+        let returning = Arc::clone(&returned);
         let panics = Arc::new(AtomicBool::new(false));
         let panicking = Arc::clone(&panics);
         let dispatch = DispatchHandle {
@@ -65,14 +68,21 @@ impl Counter {
                 taking.lock().unwrap().push(handed_off);
             }),
             recall: Box::new(move |endpoint| recalling.lock().unwrap().push(endpoint.clone())),
+            give_back: Box::new(move |outdated| returning.lock().unwrap().extend(outdated)),
             jobs: watch::Sender::new(()),
         };
-        Self { slots, given, recalled, panics, open: Some(store.register_dispatch(Arc::new(dispatch))) }
+        let open = Some(store.register_dispatch(Arc::new(dispatch)));
+        Self { slots, given, recalled, returned, panics, open }
     }
 
     /// The endpoints that were changed since it was asked last.
     pub(crate) fn recalled(&self) -> Vec<EndpointId> {
         std::mem::take(&mut self.recalled.lock().unwrap())
+    }
+
+    /// What was leased to it since it was asked last, and is not to be sent as it was leased.
+    pub(crate) fn returned(&self) -> Vec<HandedOff> {
+        std::mem::take(&mut self.returned.lock().unwrap())
     }
 
     /// What it was given since it was asked last.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::{AttemptOutcome, DisabledReason, EndpointId, Timestamp};
+use authority_domain::{AttemptOutcome, DisabledReason, EndpointId, Refusal, Timestamp};
 use authority_store::StoreError;
 use authority_store::claims::{Among, claim};
 use authority_store::commit::Audience;
@@ -142,6 +142,35 @@ pub(crate) async fn a_changed_endpoint_is_recalled(shop: Shop, _: &dyn Database)
     assert_eq!(counter.recalled(), std::slice::from_ref(&id));
     done!(shop, [id], |tx| tx.endpoint_delete(&shop.tenant, &id, 3, at(2)));
     assert_eq!(counter.recalled(), [id]);
+}
+
+/// What a transaction leased before it changed the endpoint is not sent with the URL and the secrets from before
+/// (contract 7.5); to other endpoints it is.
+pub(crate) async fn what_was_leased_before_a_change_is_given_back(shop: Shop, _: &dyn Database) {
+    shop.open_checkout().await;
+    let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    let counter = Counter::registered(&shop.store, 99, 9);
+    let change = shop.opened().1;
+    let changed: Result<(), Refusal> = ask!(shop.store.write, [shop, id], |tx| async {
+        shop.commit_in(tx, &[change], &Audience::Subscribers, noon()).await?;
+        let mut found = tx.endpoint_get(&shop.tenant, &id).await?.unwrap();
+        found.resource_version += 1;
+        found.url = "https://other.example.com/".to_owned();
+        Ok(tx.endpoint_update(&shop.tenant, &found).await?)
+    });
+    changed.unwrap();
+    let endpoints = |given: &[HandedOff]| -> Vec<EndpointId> {
+        given.iter().map(|given| given.delivery.endpoint_id.clone()).collect()
+    };
+    let returned = counter.returned();
+    assert_eq!((endpoints(&returned), endpoints(&counter.given())), (vec![id.clone()], vec![other]));
+    assert_eq!(counter.recalled(), [id]);
+    let (token, ids) = (returned[0].token.clone(), vec![returned[0].delivery.id.clone()]);
+    drop(returned);
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release(&token, &ids)), 1);
+    settle_and_claim(&shop, Vec::new(), None, noon()).await;
+    let again = counter.given();
+    assert_eq!((again.len(), &*again[0].delivery.url), (1, "https://other.example.com/"));
 }
 
 /// The lease ran out, another took the delivery, and the first holder comes back: nothing of it counts, and no room is
