@@ -123,6 +123,9 @@ impl Slot {
         if self.pool == Pool::Quick {
             state.pools.turn_slow(&self.merchant);
             self.pool = Pool::Slow;
+            if state.short {
+                self.slots.wanted.notify_one();
+            }
         }
     }
 

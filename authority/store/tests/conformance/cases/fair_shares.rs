@@ -4,6 +4,7 @@
 use authority_domain::EndpointId;
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
+use futures_util::FutureExt;
 
 use super::hand_off_claims::{settle_and_claim, succeeded};
 use super::{Counter, Database, Shop, at, moment, sequence};
@@ -73,6 +74,20 @@ pub(crate) async fn what_needs_a_slow_place_leaves_claims_to_others(quick: Shop,
     drop(slow);
     settle_and_claim(&quick, Vec::new(), None, at(11)).await;
     assert_eq!(counter.given().len(), 4, "places that have become free");
+}
+
+/// The quick place of a request that turns slow is free at once for somebody else's delivery (contract 18.4-8).
+pub(crate) async fn a_request_that_turns_slow_makes_room(shop: Shop, _: &dyn Database) {
+    shop.endpoint(&["*"]).await;
+    let counter = Counter::registered(&shop.store, 1, 9);
+    shop.open_checkouts(3).await;
+    let mut given = counter.given();
+    assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [1, 2], "a quick place and a slow one");
+    assert!(counter.slots.is_short());
+    given[0].slot.begin(moment(0)).unwrap();
+    while counter.slots.wanted().now_or_never().is_some() {}
+    given[0].slot.turn_slow();
+    assert!(counter.slots.wanted().now_or_never().is_some(), "somebody looks who can use it");
 }
 
 pub(crate) async fn merchants_and_endpoints_take_turns(crowd: Shop, _: &dyn Database) {

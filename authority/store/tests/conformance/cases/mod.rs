@@ -183,6 +183,7 @@ macro_rules! conformance {
                 pages_begin_where_they_are_told, pages_end_at_their_bytes, a_filtered_page_ends_where_its_look_ahead_ends,
                 what_is_removed_is_known_to_be_gone;
             fair_shares: a_claim_leaves_others_their_slots,
+                a_request_that_turns_slow_makes_room,
                 merchants_and_endpoints_take_turns,
                 what_needs_a_slow_place_leaves_claims_to_others;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
