@@ -158,6 +158,9 @@ impl World {
         );
         let wall = self.time.wall();
         self.model.delivery(&delivery, Delivery::new(&event, &endpoint, "test", wall));
+        if let Some(endpoint) = self.model.endpoints.get_mut(&endpoint) {
+            endpoint.probe_asked = endpoint.hold.step > 0;
+        }
         Ok(())
     }
 

@@ -16,6 +16,7 @@ on_both_databases!(
     an_overloaded_receiver_is_probed_one_at_a_time,
     retry_after_is_honoured_to_the_second,
     what_somebody_asks_for_is_the_probe_now,
+    a_test_without_a_place_waits_for_a_place_alone,
     a_receiver_gets_what_it_wishes
 );
 
@@ -158,6 +159,39 @@ async fn what_somebody_asks_for_is_the_probe_now(database: Database) {
         let lifted = fares(&merchant, &endpoint, "the success", |now| failures(now) == 0).await;
         assert_eq!(hold(&lifted), (Value::Null, Value::Null), "{asked}");
     }
+    service.stop().await;
+}
+
+/// A test that finds no place goes when there is one, however long its endpoint is held back: the clock stands still.
+async fn a_test_without_a_place_waits_for_a_place_alone(database: Database) {
+    // A merchant has one quick place and one slow one.
+    let variables = [
+        retries("0,0,0"),
+        ("AUTHORITY_DELIVERY_CONCURRENCY", "1"),
+        ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000"),
+    ];
+    let (service, merchant) = Merchant::inside(database, &variables, "acme").await;
+    let receiver = Receiver::start(|arrival| match arrival.number {
+        1 => Answer::status(503).with("retry-after", "3600"),
+        _ => Answer::status(200),
+    })
+    .await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
+    merchant.checkout().await;
+    let refused = fares(&merchant, &endpoint, "the refusal", |now| failures(now) == 1).await;
+    assert_eq!(hold(&refused).1, "unavailable");
+    // Two receivers that do not answer have both, or one has the only slow one and the other waits for it.
+    let (slow, gate) = Receiver::gated(200).await;
+    for path in ["/one", "/two"] {
+        let slow = merchant.endpoint(&slow.url(path), &["order.created"]).await;
+        merchant.test(&slow).await;
+    }
+    slow.until("the first of them", |arrivals| !arrivals.all.is_empty()).await;
+    merchant.test(&endpoint).await;
+    assert_eq!(receiver.arrivals().all.len(), 1);
+    gate.open();
+    receiver.until("the test", |arrivals| arrivals.all.len() >= 2).await;
+    fares(&merchant, &endpoint, "the success", |now| failures(now) == 0).await;
     service.stop().await;
 }
 

@@ -58,6 +58,8 @@ impl App {
             let (Some(event), Some(delivery)) = (done.events.first(), done.deliveries.first()) else {
                 return Err(Refusal::internal());
             };
+            // One that was handed off is on its way; any other does not wait for the end of a hold (contract 18.4-6).
+            work.tx.probe(&delivery.id, &id, work.now);
             let requested = TestRequested {
                 event_id: event.id.as_str(),
                 delivery_id: delivery.id.as_str(),
