@@ -119,7 +119,7 @@ impl World {
             self.model.endpoints.get(&delivery.endpoint).is_none_or(|endpoint| !endpoint.enabled());
         if row.status == "cancelled"
             && delivery.status == Status::Pending
-            && switched_off
+            && (switched_off || delivery.called_off)
             && !delivery.under_way(wall)
         {
             // Its holder gave it back, or let the lease run out and housekeeping has put it away.
@@ -136,7 +136,7 @@ impl World {
             && switched_off
         {
             // It waits in the queue of a dispatcher, and is cancelled when that gives it back.
-            delivery.status = Status::Pending;
+            (delivery.status, delivery.called_off) = (Status::Pending, true);
             delivery.lease = Some(Lease { call: None, until, started: wall });
             self.model.ended.cancelled -= 1;
         }

@@ -74,14 +74,15 @@ impl World {
         rows.first().is_some_and(|row| row.attempt_count == attempts)
     }
 
-    /// A lease ran out while the endpoint was off: housekeeping may have put the delivery away before its holder came
-    /// back.
+    /// A lease ran out while the endpoint was off, or that was off and is on again: somebody may have put the delivery
+    /// away before its holder came back.
     async fn learn_what_was_put_away(&mut self, call: Call) {
         let wall = self.time.wall();
         let Some(UnderWay { delivery: id, .. }) = self.calls.get(&call).cloned() else { return };
         let Some(delivery) = self.model.deliveries.get(&id) else { return };
         let Some(endpoint) = self.model.endpoints.get(&delivery.endpoint) else { return };
-        if delivery.status != Status::Pending || delivery.leased(wall) || endpoint.enabled() {
+        let is_on = endpoint.enabled() && !delivery.called_off;
+        if delivery.status != Status::Pending || delivery.leased(wall) || is_on {
             return;
         }
         let reason = endpoint.reason_to_cancel();
@@ -150,6 +151,12 @@ impl World {
         };
         let then = schedule::then(delivery, reply, wall);
         delivery.settle(reply, then);
+        if delivery.called_off
+            && delivery.status == Status::Pending
+            && let Some(endpoint) = self.model.endpoints.get(&endpoint_id)
+        {
+            delivery.cancel(endpoint.reason_to_cancel());
+        }
         let probe = delivery.probe;
         let event = delivery.event.clone();
         let ended = delivery.status != Status::Pending;
@@ -190,22 +197,21 @@ impl World {
         Some((id, endpoint_id))
     }
 
-    /// The endpoint gets nothing more: what nobody holds is cancelled, except for `coming`.
+    /// The endpoint gets nothing more: what nobody holds is cancelled, except for `coming`, and of the rest no further
+    /// attempt is made.
     pub(crate) fn cancel_waiting(&mut self, endpoint_id: &str, coming: &BTreeSet<String>) {
         let wall = self.time.wall();
         let Some(endpoint) = self.model.endpoints.get(endpoint_id) else { return };
         let reason = endpoint.reason_to_cancel();
-        let waiting: Vec<String> = self
-            .model
-            .pending_of(endpoint_id)
-            .filter(|(id, delivery)| !delivery.leased(wall) && !coming.contains(id.as_str()))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in waiting {
-            if let Some(delivery) = self.model.deliveries.get_mut(&id) {
+        let pending: Vec<String> = self.model.pending_of(endpoint_id).map(|(id, _)| id.clone()).collect();
+        for id in pending {
+            let Some(delivery) = self.model.deliveries.get_mut(&id) else { continue };
+            if delivery.leased(wall) || coming.contains(&id) {
+                delivery.called_off = true;
+            } else {
                 delivery.cancel(reason);
+                self.model.end(&id);
             }
-            self.model.end(&id);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::journal::{Violation, hold};
 use crate::model::delivery::{LEASE_MS, Lease, QUEUED_MS};
+use crate::model::endpoint::Endpoint;
 use crate::world::{POLL_MS, World};
 
 /// What is due may wait so long: until it is given back by a queue, and until it is looked for, twice.
@@ -86,11 +87,16 @@ impl World {
             && self.model.pending_of(id).any(|(_, delivery)| !delivery.leased(wall) && delivery.due <= wall)
     }
 
-    /// Believes the leases of deliveries that nobody has sent; none may be longer than a lease is.
+    /// Believes the leases of deliveries that nobody has sent; none may be longer than a lease is. One that was held
+    /// when the endpoint was switched off, and given back since, is put away.
     async fn learn_of_leases(&mut self, endpoint: &str) -> Result<(), Violation> {
         let wall = self.time.wall();
         let waiting: Vec<String> = self.model.pending_of(endpoint).map(|(id, _)| id.clone()).collect();
         for row in self.rows.deliveries(&waiting).await {
+            if row.status == "cancelled" {
+                self.learn_of_put_away(&row.id, endpoint);
+                continue;
+            }
             let Some(until) = row.lease_until.filter(|until| *until >= wall) else { continue };
             hold!(until <= wall + LEASE_MS + STEPS_MS, "{} is taken for {} ms", row.id, until - wall);
             if let Some(delivery) = self.model.deliveries.get_mut(&row.id)
@@ -104,5 +110,13 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    fn learn_of_put_away(&mut self, id: &str, endpoint: &str) {
+        let Some(reason) = self.model.endpoints.get(endpoint).map(Endpoint::reason_to_cancel) else { return };
+        if let Some(delivery) = self.model.deliveries.get_mut(id).filter(|delivery| delivery.called_off) {
+            delivery.cancel(reason);
+            self.model.end(id);
+        }
     }
 }

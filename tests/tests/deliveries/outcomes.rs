@@ -1,7 +1,9 @@
 //! A receiver that is gone while it is asked for something else (contract 7.3, 7.5). What each answer means is A12.
 
 use serde_json::json;
-use tests::{Answer, Authority, Gate, Merchant, Receiver, retries};
+use tests::{Answer, Authority, Database, Gate, Merchant, Receiver, on_both_databases, retries};
+
+on_both_databases!(what_is_in_flight_at_a_disabling_is_not_tried_again);
 
 /// 410 ends everything for the endpoint: what is in flight and fails, and what comes later. What waits is in A12.
 #[tokio::test]
@@ -43,4 +45,28 @@ async fn gone_is_final() {
     authority.terminate().await;
     let arrivals = receiver.arrivals();
     assert_eq!((arrivals.at("/gone").count(), arrivals.at("/other").count()), (3, 1));
+}
+
+/// The endpoint is enabled again before the receiver answers; nothing from before is sent then.
+async fn what_is_in_flight_at_a_disabling_is_not_tried_again(database: Database) {
+    let (authority, merchant) = Merchant::on_with(database, &[retries("0,1,1")], "switched").await;
+    let gate = Gate::closed();
+    let held = gate.clone();
+    let receiver = Receiver::start(move |arrival| match arrival.number {
+        1 => Answer::status(500).held_by(&held),
+        _ => Answer::status(200),
+    })
+    .await;
+    let endpoint = merchant.endpoint(&receiver.url("/hook"), &["checkout.created"]).await;
+    merchant.checkout().await;
+    receiver.until("the request", |arrivals| arrivals.all.len() == 1).await;
+    for status in ["disabled", "enabled"] {
+        merchant.change(&endpoint, &json!({ "status": status })).await;
+    }
+    gate.open();
+    authority.nothing_pending().await;
+    assert_eq!(merchant.fates(&endpoint).await, ["cancelled endpoint_disabled 1"]);
+    merchant.checkout().await;
+    authority.nothing_pending().await;
+    assert_eq!(receiver.arrivals().all.len(), 2);
 }

@@ -560,6 +560,9 @@ CREATE TABLE deliveries (
     -- When a retry was asked for while an attempt was in flight: the next one follows at once if that one fails
     -- (contract 18.4-6). Set only while the delivery is leased.
     retry_asked_at        BIGINT,
+    -- When its endpoint was disabled while an attempt was in flight: it is cancelled unless that one succeeds, also where
+    -- the endpoint has been enabled since (contract 7.5). Counts only while the delivery is pending.
+    cancel_asked_at       BIGINT,
     last_outcome          TEXT COLLATE "C",
     last_response_status  BIGINT,
     failure_reason        TEXT COLLATE "C" CHECK (failure_reason IN ('attempts_exhausted', 'rejected', 'gone', 'endpoint_disabled',

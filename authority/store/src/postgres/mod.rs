@@ -126,7 +126,7 @@ macro_rules! lease_due {
                  SELECT shard, id FROM turns \
                  WHERE turn <= COALESCE((SELECT r.room FROM rooms r WHERE r.id = merchant_id), $6) \
                  ORDER BY turn, next_attempt_at, sequence LIMIT $5) \
-             RETURNING id"
+             RETURNING id, cancel_asked_at IS NOT NULL"
         )
     };
 }

@@ -107,6 +107,8 @@ pub(crate) struct Delivery {
     /// Somebody asked for it while its endpoint was held back: it may go as the probe (contract 18.4-6).
     pub(crate) probe: bool,
     pub(crate) retry_asked: Option<RetryAsked>,
+    /// Its endpoint was disabled or deleted while somebody held it: no attempt follows, whatever becomes of the endpoint.
+    pub(crate) called_off: bool,
 }
 
 impl Delivery {
@@ -128,6 +130,7 @@ impl Delivery {
             put_off: 0,
             probe: trigger == "test",
             retry_asked: None,
+            called_off: false,
         }
     }
 
@@ -146,6 +149,7 @@ impl Delivery {
         self.due = self.due.min(wall);
         self.due_at_most = self.due_at_most.min(wall);
         self.probe = true;
+        self.called_off = false;
         let during = self.lease.filter(|_| self.leased(wall)).and_then(|lease| lease.call);
         self.retry_asked = held.then_some(RetryAsked { at: wall, during });
     }

@@ -32,7 +32,7 @@ impl Tx {
                 false => query,
             }
         };
-        let mut ids: Vec<String> = Vec::new();
+        let mut taken: Vec<(String, bool)> = Vec::new();
         if dialect.shards_apart {
             let mut rest = lease.limit;
             let due = self.shards_due(lease).await?;
@@ -40,14 +40,25 @@ impl Tx {
                 // What a shard does not need of its part is for those behind it.
                 let share =
                     rest.div_euclid(i64::try_from(due.len() - nth).unwrap_or(i64::MAX)).max(rest.min(1));
-                let leased: Vec<String> = question(share).bind(*shard).read(&mut self.conn).await?;
+                let leased: Vec<(String, bool)> = question(share).bind(*shard).read(&mut self.conn).await?;
                 rest -= i64::try_from(leased.len()).unwrap_or(rest);
-                ids.extend(leased);
+                taken.extend(leased);
             }
         } else {
-            ids = question(lease.limit).read(&mut self.conn).await?;
+            taken = question(lease.limit).read(&mut self.conn).await?;
         }
+        let ids = self.without_cancelled(lease, taken).await?;
         self.leased(lease, &ids).await
+    }
+
+    /// Of what was taken, what is to be sent. The rest was in flight when its endpoint was disabled, and its holder
+    /// never told what became of it: given back, it is cancelled.
+    async fn without_cancelled(&mut self, lease: &Lease, taken: Vec<(String, bool)>) -> Result<Vec<String>> {
+        let (cancelled, ids): (Vec<_>, Vec<_>) = taken.into_iter().partition(|(_, cancelled)| *cancelled);
+        let cancelled: Vec<DeliveryId> =
+            cancelled.into_iter().map(|(id, _)| DeliveryId::from_store(id)).collect();
+        self.delivery_lease_release(&lease.token, &cancelled).await?;
+        Ok(ids.into_iter().map(|(id, _)| id).collect())
     }
 
     /// The shards with due deliveries that nobody holds, the oldest first, or those of the endpoints that are named.
@@ -135,8 +146,8 @@ impl Tx {
         Ok(u64::try_from(released.len()).unwrap_or(u64::MAX))
     }
 
-    /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile
-    /// (contract 7.5); at that time they were in flight.
+    /// Cancels those of `ids` that returned to the backlog of an endpoint that was disabled or deleted meanwhile, also
+    /// if it has been enabled since (contract 7.5); at that time they were in flight.
     pub(crate) async fn cancel_where_disabled(&mut self, ids: &[String]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
@@ -146,8 +157,8 @@ impl Tx {
                  SELECT CASE WHEN e.deleted_at IS NULL THEN 'endpoint_disabled' ELSE 'endpoint_deleted' END \
                  FROM webhook_endpoints e WHERE e.shard = deliveries.shard AND e.id = deliveries.endpoint_id) \
              WHERE status = 'pending' AND lease_token IS NULL \
-             AND EXISTS (SELECT 1 FROM webhook_endpoints e \
-                 WHERE e.shard = deliveries.shard AND e.id = deliveries.endpoint_id AND e.status = 'disabled') AND ",
+             AND (cancel_asked_at IS NOT NULL OR EXISTS (SELECT 1 FROM webhook_endpoints e \
+                 WHERE e.shard = deliveries.shard AND e.id = deliveries.endpoint_id AND e.status = 'disabled')) AND ",
         );
         query.push_shards("deliveries.", self.conn.shards());
         query.push_in("id", ids);

@@ -147,7 +147,8 @@ impl Tx {
     }
 
     /// Cancels up to `limit` pending deliveries of an endpoint; returns how many. A delivery in flight keeps its
-    /// lease and is settled by its holder.
+    /// lease and is settled by its holder; it is cancelled then unless it succeeds, whatever becomes of the endpoint in
+    /// between (contract 7.5).
     pub async fn deliveries_cancel(
         &mut self,
         endpoint: &EndpointId,
@@ -155,6 +156,12 @@ impl Tx {
         now: Timestamp,
         limit: i64,
     ) -> Result<u64> {
+        let mut in_flight = query(
+            "UPDATE deliveries SET cancel_asked_at = $2 \
+             WHERE endpoint_id = $1 AND lease_token IS NOT NULL AND lease_until >= $2 AND ",
+        );
+        in_flight.push_shards("", self.conn.shards());
+        in_flight.binds((endpoint.as_str(), now.as_ms())).run(&mut self.conn).await?;
         let mut query = query(
             "UPDATE deliveries SET status = 'cancelled', failure_reason = $2, next_attempt_at = NULL, \
                  lease_token = NULL, lease_until = NULL, updated_at = $3 \

@@ -158,12 +158,12 @@ impl Tx {
     }
 
     /// Brings the next attempt of a pending delivery forward to `now`. Has no effect on one that is due already. While
-    /// an attempt is in flight, the next one follows at once when it fails.
+    /// an attempt is in flight, the next one follows at once when it fails, also if the endpoint was disabled before.
     pub async fn delivery_hasten(&mut self, id: &DeliveryId, now: Timestamp) -> Result<()> {
         let mut query = query(
             "UPDATE deliveries SET updated_at = $2, \
                  next_attempt_at = CASE WHEN next_attempt_at > $2 THEN $2 ELSE next_attempt_at END, \
-                 retry_asked_at = CASE WHEN lease_token IS NOT NULL THEN $2 END \
+                 retry_asked_at = CASE WHEN lease_token IS NOT NULL THEN $2 END, cancel_asked_at = NULL \
              WHERE id = $1 AND status = 'pending' AND (next_attempt_at > $2 OR lease_token IS NOT NULL) AND ",
         );
         query.push_shards("", self.conn.shards()).push(" RETURNING endpoint_id");

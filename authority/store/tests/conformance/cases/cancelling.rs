@@ -77,6 +77,49 @@ pub(crate) async fn what_comes_back_to_a_disabled_endpoint_is_cancelled(shop: Sh
     assert_eq!(database.number(cancelled).await, 3);
 }
 
+/// What was in flight when its endpoint was disabled is not tried again when that has been enabled meanwhile, unless
+/// somebody asks for it then.
+pub(crate) async fn what_was_in_flight_at_a_disabling_stays_cancelled(shop: Shop, database: &dyn Database) {
+    let id = shop.endpoint(&["*"]).await;
+    shop.open_checkouts(5).await;
+    let mut taken = Vec::new();
+    for token in ["settled", "retried", "released", "asked", "lost"] {
+        taken.extend(shop.lease(token, noon(), 1, 9).await);
+    }
+    assert!(gone(&shop, &id).await);
+    database.set_endpoint(&id, "status = 'enabled'").await;
+    let retry = |nth: usize, token: &str| {
+        settlement(&taken[nth], token, SettledAs::Retry { at: at(300), put_off: false })
+    };
+    let (released, asked) = (vec![taken[2].id.clone()], taken[3].id.clone());
+    done!(shop, [asked], |tx| tx.delivery_hasten(&asked, at(55)));
+    let settled = settlement(&taken[0], "settled", SettledAs::Succeeded);
+    assert_eq!(shop.settle(vec![settled, retry(1, "retried"), retry(3, "asked")]).await, 3);
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release("released", &released)), 1);
+    let state = async |nth: usize, marks: &str| {
+        let sql = format!("deliveries WHERE id = '{}' AND {marks}", taken[nth].id);
+        assert_eq!(database.count(&sql).await, 1, "{nth}: {marks}");
+    };
+    let cancelled = "status = 'cancelled' AND failure_reason = 'endpoint_disabled' \
+                     AND next_attempt_at IS NULL AND lease_token IS NULL";
+    state(0, "status = 'succeeded'").await;
+    state(1, cancelled).await;
+    state(2, cancelled).await;
+    state(3, &format!("status = 'pending' AND next_attempt_at = {}", at(55).as_ms())).await;
+    // Whoever finds what was lost does not send it; what came later is sent and tried again.
+    state(4, "status = 'pending' AND lease_token = 'lost'").await;
+    shop.open_checkout().await;
+    let again = shop.lease("again", at(61), 9, 9).await;
+    assert_eq!(again.len(), 2);
+    assert!(again.iter().all(|delivery| delivery.id != taken[4].id));
+    state(4, cancelled).await;
+    let retries = again
+        .iter()
+        .map(|delivery| settlement(delivery, "again", SettledAs::Retry { at: at(300), put_off: false }));
+    assert_eq!(shop.settle(retries.collect()).await, 2);
+    assert_eq!(database.count("deliveries WHERE status = 'pending'").await, 2);
+}
+
 /// What nobody holds and nobody will send is cancelled in bounded steps, for the reason that fits.
 pub(crate) async fn stranded_deliveries_are_cancelled_a_few_at_a_time(shop: Shop, database: &dyn Database) {
     let (disabled, deleted) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);

@@ -154,6 +154,7 @@ macro_rules! conformance {
             audit: every_write_of_an_operator_is_kept, a_commit_tells_what_it_wrote;
             cancelling: gone_disables_and_cancels_what_waits,
                 what_comes_back_to_a_disabled_endpoint_is_cancelled,
+                what_was_in_flight_at_a_disabling_stays_cancelled,
                 stranded_deliveries_are_cancelled_a_few_at_a_time,
                 attempts_to_a_deleted_endpoint_settle_harmlessly;
             change_marks: a_tenants_mark_changes_with_what_is_its_own,
