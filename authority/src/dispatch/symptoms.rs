@@ -1,7 +1,8 @@
 //! What a batch of attempts shows about one receiver, and the alerts that it opens and closes (contract 2.12, 7.5).
 //!
 //! An alert is raised each time its condition is seen, and closed when an attempt shows that the condition is gone.
-//! An attempt that ended in a timeout shows nothing about the address or the certificate.
+//! An attempt that ended in a timeout shows nothing about the address or the certificate. One to a URL that the
+//! endpoint had before shows nothing of that kind either, and who is gone there disables nothing.
 
 use authority_domain::alert::Severity;
 use authority_domain::delivery::outcome::{OutcomeClass, ReceiverWish};
@@ -29,8 +30,23 @@ pub(super) struct Symptoms {
 }
 
 impl Symptoms {
-    /// `given_up`: the delivery of this attempt has failed and gets no further one.
-    pub(super) fn note(&mut self, attempt: &Attempted, given_up: bool) {
+    /// `url`: where the endpoint's deliveries go now. `given_up`: the delivery of this attempt has failed and gets no
+    /// further one.
+    pub(super) fn note(&mut self, attempt: &Attempted, url: &str, given_up: bool) {
+        if attempt.url == url {
+            self.note_receiver(attempt);
+        }
+        if attempt.class == OutcomeClass::Success {
+            self.succeeded = true;
+            self.caught_up |= attempt.catching_up;
+            return;
+        }
+        self.failed = true;
+        self.given_up |= given_up;
+    }
+
+    /// What the attempt shows of the receiver at its URL.
+    fn note_receiver(&mut self, attempt: &Attempted) {
         match attempt.outcome {
             AttemptOutcome::BlockedAddress => self.blocked = Some(true),
             AttemptOutcome::TlsError => {
@@ -43,16 +59,9 @@ impl Symptoms {
             }
             _ => {}
         }
-        if attempt.class == OutcomeClass::Success {
-            self.succeeded = true;
-            self.caught_up |= attempt.catching_up;
-            return;
-        }
-        self.failed = true;
-        self.given_up |= given_up;
         if attempt.class == OutcomeClass::Gone {
             self.refused_for_good = Some(DisabledReason::Gone);
-        } else if attempt.wish == Some(ReceiverWish::Disable) {
+        } else if attempt.class != OutcomeClass::Success && attempt.wish == Some(ReceiverWish::Disable) {
             self.refused_for_good = self.refused_for_good.or(Some(DisabledReason::Merchant));
         }
     }

@@ -51,6 +51,8 @@ pub(super) struct Attempted {
     pub(super) status: Option<u16>,
     retry_after_ms: Option<u64>,
     pub(super) wish: Option<ReceiverWish>,
+    /// Where it went.
+    pub(super) url: String,
     /// Its delivery is a replay or part of a recovery.
     pub(super) catching_up: bool,
     /// By its schedule its delivery gets no further attempt.
@@ -183,6 +185,7 @@ impl Attempted {
             status: report.status,
             retry_after_ms: report.retry_after_ms,
             wish: report.wish,
+            url: delivery.url.clone(),
             catching_up: matches!(delivery.trigger.as_str(), "replay" | "recovery"),
             given_up: matches!(settlement.settled_as, SettledAs::Failed { .. }),
         }
@@ -201,7 +204,7 @@ impl EndpointVerdict {
                 status: attempt.status,
                 retry_after_ms: attempt.retry_after_ms,
             });
-            symptoms.note(attempt, *given_up);
+            symptoms.note(attempt, &of.url, *given_up);
         }
         let at = attempts.last().map_or(Timestamp::from_ms(0), |(attempt, _)| attempt.ended_at);
         let failed_for_good = of.condition.has_failed_for_good(policy.for_schedule(of.retry_schedule), at);

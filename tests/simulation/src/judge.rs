@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use crate::journal::Violation;
 use crate::limits::UnderWay;
-use crate::model::delivery::{LEASE_MS, QUEUED_MS, Status};
+use crate::model::delivery::{LEASE_MS, QUEUED_MS, Reason, Status};
+use crate::model::endpoint::Endpoint;
 use crate::model::schedule;
 use crate::network::{Arrival, Call, Happened};
 use crate::receiver::{Reply, Word};
@@ -139,7 +140,7 @@ impl World {
         let under_way = self.calls.remove(&call)?;
         let elapsed = self.time.elapsed();
         self.limits.ended(&under_way, reply, elapsed);
-        let id = under_way.delivery;
+        let id = under_way.delivery.clone();
         let delivery = self.model.deliveries.get_mut(&id)?;
         let endpoint_id = delivery.endpoint.clone();
         let held =
@@ -150,13 +151,8 @@ impl World {
             return Some((id, endpoint_id));
         };
         let then = schedule::then(delivery, reply, wall);
-        delivery.settle(reply, then);
-        if delivery.called_off
-            && delivery.status == Status::Pending
-            && let Some(endpoint) = self.model.endpoints.get(&endpoint_id)
-        {
-            delivery.cancel(endpoint.reason_to_cancel());
-        }
+        let off = self.model.endpoints.get(&endpoint_id).map_or(Reason::Disabled, Endpoint::reason_to_cancel);
+        delivery.settle(reply, then, off);
         let probe = delivery.probe;
         let event = delivery.event.clone();
         let ended = delivery.status != Status::Pending;
@@ -165,14 +161,7 @@ impl World {
             endpoint.changed = elapsed;
             endpoint.note(&event, reply, lease.started, wall);
             endpoint.probe_asked |= probe && endpoint.hold.step > 0;
-            let word = if schedule::is_gone(reply) {
-                Some("gone")
-            } else {
-                reply
-                    .word
-                    .filter(|word| *word == Word::Disable && !schedule::is_success(reply))
-                    .map(|_| "merchant")
-            };
+            let word = disables(&under_way, reply, endpoint);
             if endpoint.enabled() {
                 (endpoint.disabled, endpoint.told) = (word, word.is_some());
             }
@@ -214,6 +203,14 @@ impl World {
             }
         }
     }
+}
+
+/// Why this answer disables its endpoint, in the contract's word. Who is gone from a former URL says nothing of the
+/// present one.
+fn disables(under_way: &UnderWay, reply: &Reply, endpoint: &Endpoint) -> Option<&'static str> {
+    let asked = reply.word == Some(Word::Disable) && !schedule::is_success(reply);
+    let word = if schedule::is_gone(reply) { Some("gone") } else { asked.then_some("merchant") };
+    word.filter(|_| under_way.url == endpoint.url)
 }
 
 /// The end of an id: its beginning is the time.

@@ -42,7 +42,10 @@ impl World {
         }
         let endpoint = delivery.endpoint.clone();
         let Arrival { instance: place, dispatcher, elapsed: began, .. } = *arrival;
-        self.calls.insert(call, UnderWay { delivery: id.clone(), endpoint, place, dispatcher, began });
+        self.calls.insert(
+            call,
+            UnderWay { delivery: id.clone(), endpoint, url: arrival.url.clone(), place, dispatcher, began },
+        );
         Ok(id)
     }
 

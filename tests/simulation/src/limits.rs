@@ -15,6 +15,8 @@ use crate::receiver::Reply;
 pub(crate) struct UnderWay {
     pub(crate) delivery: String,
     pub(crate) endpoint: String,
+    /// Where it went.
+    pub(crate) url: String,
     /// The place of its instance.
     pub(crate) place: usize,
     /// Its dispatcher, which no other one is called.

@@ -1,9 +1,14 @@
 //! A receiver that is gone while it is asked for something else (contract 7.3, 7.5). What each answer means is A12.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{Answer, Authority, Database, Gate, Merchant, Receiver, on_both_databases, retries};
 
-on_both_databases!(what_is_in_flight_at_a_disabling_is_not_tried_again);
+use crate::holding_back::{failures, fares};
+
+on_both_databases!(
+    what_a_former_url_answers_disables_nothing,
+    what_is_in_flight_at_a_disabling_is_not_tried_again
+);
 
 /// 410 ends everything for the endpoint: what is in flight and fails, and what comes later. What waits is in A12.
 #[tokio::test]
@@ -45,6 +50,36 @@ async fn gone_is_final() {
     authority.terminate().await;
     let arrivals = receiver.arrivals();
     assert_eq!((arrivals.at("/gone").count(), arrivals.at("/other").count()), (3, 1));
+}
+
+/// The attempt began before the URL was corrected: who has gone from there says nothing of the present receiver.
+async fn what_a_former_url_answers_disables_nothing(database: Database) {
+    let (_authority, merchant) = Merchant::on_with(database, &[retries("0,86400")], "corrected").await;
+    let gate = Gate::closed();
+    let held = gate.clone();
+    let receiver = Receiver::start(move |arrival| match arrival.path.as_str() {
+        "/gone" => Answer::status(410).held_by(&held),
+        "/disable" => Answer::status(404).with("service-delivery", "disable").held_by(&held),
+        _ => Answer::status(200),
+    })
+    .await;
+    let mut endpoints = Vec::new();
+    for path in ["/gone", "/disable"] {
+        endpoints.push(merchant.endpoint(&receiver.url(path), &["checkout.created"]).await);
+    }
+    merchant.checkout().await;
+    receiver.until("both requests", |arrivals| arrivals.all.len() == 2).await;
+    for endpoint in &endpoints {
+        merchant.change(endpoint, &json!({ "url": receiver.url("/new") })).await;
+    }
+    gate.open();
+    for endpoint in &endpoints {
+        let now = fares(&merchant, endpoint, "the answer", |now| failures(now) == 1).await;
+        assert_eq!((&now["status"], &now["disabled_reason"]), (&json!("enabled"), &Value::Null));
+    }
+    assert_eq!(merchant.alerts("endpoint_disabled").await, Vec::<Value>::new());
+    merchant.checkout().await;
+    receiver.until("the next event", |arrivals| arrivals.accepted("/new") == 2).await;
 }
 
 /// The endpoint is enabled again before the receiver answers; nothing from before is sent then.

@@ -107,7 +107,7 @@ pub(crate) struct Delivery {
     /// Somebody asked for it while its endpoint was held back: it may go as the probe (contract 18.4-6).
     pub(crate) probe: bool,
     pub(crate) retry_asked: Option<RetryAsked>,
-    /// Its endpoint was disabled or deleted while somebody held it: no attempt follows, whatever becomes of the endpoint.
+    /// Its endpoint was disabled or deleted while somebody held it: no attempt follows, whatever becomes of that.
     pub(crate) called_off: bool,
 }
 
@@ -154,8 +154,8 @@ impl Delivery {
         self.retry_asked = held.then_some(RetryAsked { at: wall, during });
     }
 
-    /// The outcome of the attempt that holds it is known.
-    pub(crate) fn settle(&mut self, reply: &Reply, then: Then) {
+    /// The outcome of the attempt that holds it is known. `off`: why it ends here where it was called off.
+    pub(crate) fn settle(&mut self, reply: &Reply, then: Then, off: Reason) {
         self.attempts += 1;
         self.probe = false;
         self.lease = None;
@@ -173,6 +173,9 @@ impl Delivery {
         if let Some(asked) = self.retry_asked.take().filter(|_| !is_over) {
             (self.status, self.probe) = (Status::Pending, true);
             (self.due, self.due_at_most) = (asked.at, asked.at);
+        }
+        if self.called_off && self.status == Status::Pending {
+            self.cancel(off);
         }
     }
 

@@ -29,6 +29,8 @@ pub struct ConditionOf {
     pub status: EndpointStatus,
     /// It was deleted while attempts were under way.
     pub deleted: bool,
+    /// Where its deliveries go now.
+    pub url: String,
     /// How long its deliveries are tried again.
     pub retry_schedule: RetrySchedule,
     /// An alert about it is open.
@@ -50,7 +52,7 @@ pub struct Overdue {
     pub limit: i64,
 }
 
-const CONDITION: &str = "SELECT id, merchant_id, livemode, status, retry_schedule, deleted_at IS NOT NULL AS deleted, health_state, \
+const CONDITION: &str = "SELECT id, merchant_id, livemode, status, url, retry_schedule, deleted_at IS NOT NULL AS deleted, health_state, \
      consecutive_failures, last_success_at, last_failure_at, last_response_status, last_error, first_failure_at, \
      failed_events, held_until, hold_step, hold_since, held_reason, hold_asked, hold_regained, \
      EXISTS (SELECT 1 FROM alerts a WHERE a.shard = webhook_endpoints.shard AND a.subject = webhook_endpoints.id AND a.closed_at IS NULL) AS alerted \
@@ -238,6 +240,7 @@ fn condition_of(row: &Row) -> Result<ConditionOf> {
         tenant: row.tenant()?,
         status: row.word("webhook_endpoints.status", EndpointStatus::parse)?,
         deleted: row.get("deleted")?,
+        url: row.get("url")?,
         retry_schedule: retry_schedule(row)?,
         alerted: row.get("alerted")?,
         condition: Condition {
