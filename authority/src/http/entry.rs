@@ -17,10 +17,10 @@ use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName};
-use tokio::sync::OwnedSemaphorePermit;
 use verify_core::catalog::API_VERSION;
 
 use super::answer::AnsweredTo;
+use super::at_once::{AtOnce, PageTurn};
 use super::bearer;
 use super::body::Payload;
 use super::brand::Brand;
@@ -30,7 +30,6 @@ use super::if_match;
 use super::if_none_match::IfNoneMatch;
 use super::live::Live;
 use super::operation::{Access, BodyRule, Operation};
-use super::pages_at_once::PagesAtOnce;
 use super::path::Names;
 use super::problem::Problem;
 use super::query::Query;
@@ -64,8 +63,8 @@ pub struct AppState {
     pub brand: Arc<Brand>,
     /// The pages that follow, on the listener whose state this is.
     pub live: Arc<Live>,
-    /// The list pages that are being built.
-    pub pages: Arc<PagesAtOnce>,
+    /// What clients have under way.
+    pub at_once: Arc<AtOnce>,
     /// The counters of this process.
     pub metrics: Arc<Metrics>,
     /// The database figures that were read recently.
@@ -175,6 +174,7 @@ async fn merchant(state: AppState, request: Request, act: Act<Caller>) -> Respon
     let (key, merchant_id) = (caller.key_id.clone(), caller.tenant.merchant_id.clone());
     let outcome = async {
         allowed?;
+        let _under_way = state.at_once.request(merchant_id.as_str())?;
         unsent.check(&key)?;
         let writes = operation.verb.writes();
         caller.check_merchant(writes)?;
@@ -226,11 +226,11 @@ async fn page_turn(
     state: &AppState,
     key: &KeyId,
     client: &str,
-) -> Result<Option<OwnedSemaphorePermit>> {
+) -> Result<Option<PageTurn>> {
     if !operation.is_list() && !operation.reads_much {
         return Ok(None);
     }
-    let turn = state.pages.turn(client).await?;
+    let turn = state.at_once.page(client).await?;
     state.unsent.check(key)?;
     Ok(Some(turn))
 }

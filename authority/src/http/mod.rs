@@ -8,6 +8,7 @@
 //! answers is declared beside its handler ([`operation`]), and [`routes`] adds both to the router together.
 
 pub mod answer;
+pub mod at_once;
 pub mod bearer;
 pub mod body;
 pub mod brand;
@@ -24,7 +25,6 @@ pub mod merchant;
 pub mod operation;
 pub mod operator;
 mod page;
-pub mod pages_at_once;
 mod path;
 pub mod problem;
 pub mod query;

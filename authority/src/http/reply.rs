@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, ETAG, LOCATION};
 use http::{HeaderName, HeaderValue, StatusCode};
-use tokio::sync::OwnedSemaphorePermit;
 use verify_core::catalog::API_VERSION;
 
+use super::at_once::PageTurn;
 use super::entry::SERVICE_VERSION;
 use super::if_none_match::{IfNoneMatch, not_modified};
 use super::operation::{Content, Operation};
@@ -52,11 +52,11 @@ pub(super) struct Holder<'a> {
 /// The response of an operation.
 pub(super) fn respond(
     operation: &Operation,
-    outcome: Result<(Reply, Option<OwnedSemaphorePermit>)>,
+    outcome: Result<(Reply, Option<PageTurn>)>,
     has: &IfNoneMatch,
     holder: &Holder<'_>,
 ) -> Response {
-    // The page's permit is released once its answer is counted.
+    // The page's turn ends once its answer is counted.
     let granted = outcome.and_then(|(reply, _page)| {
         debug_assert!(declares(operation, &reply), "{} answers what it does not declare", operation.name);
         let hold = |answer| holder.unsent.hold(holder.key, answer, operation.verb.writes());

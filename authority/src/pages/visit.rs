@@ -114,7 +114,7 @@ async fn in_turn<W: Visitor>(
     who: &W,
     answer: impl Future<Output = Result<Outcome>>,
 ) -> Result<Outcome> {
-    let _turn = state.pages.turn(who.client()).await?;
+    let _turn = state.at_once.page(who.client()).await?;
     answer.await
 }
 

@@ -180,7 +180,7 @@ impl Service {
             require_idempotency_key: config.require_idempotency_key,
             brand,
             live: live("merchant-api"),
-            pages: Arc::default(),
+            at_once: Arc::default(),
             metrics: Arc::clone(&metrics),
             figures: Arc::default(),
         };

@@ -1,17 +1,22 @@
 //! A23: limits, at them and one beyond (contract 4.5, 5.5, 5.6).
 
+use futures_util::future::select_all;
 use http::Method;
 use serde_json::{Value, json};
 use tests::{Database, Merchant, Reply, on_every_database, shipments};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 on_every_database!(
     a23_a_page_has_at_most_a_hundred_rows,
     a23_a_body_has_at_most_256_kib,
     a23_a_body_is_nested_at_most_64_deep,
     a23_a_burst_is_429_with_headers,
+    a23_a_merchant_has_256_requests_under_way,
 );
 
 const BODY_LIMIT: usize = 256 * 1024;
+const UNDER_WAY: usize = 256;
 
 async fn a23_a_page_has_at_most_a_hundred_rows(database: Database) {
     let (_authority, merchant) = Merchant::on(database, "pages").await;
@@ -95,4 +100,41 @@ async fn a23_a_burst_is_429_with_headers(database: Database) {
     assert!(reply.header("ratelimit").is_some_and(|standing| standing.starts_with("\"read\";r=0;t=")));
     // Writes have a bucket of their own.
     merchant.endpoint("https://hooks.example.com/", &["*"]).await;
+}
+
+async fn status(connection: &mut TcpStream) -> String {
+    let mut line = [0; 12];
+    connection.read_exact(&mut line).await.unwrap();
+    String::from_utf8(line.to_vec()).unwrap()
+}
+
+/// A request whose body does not come is under way, and holds a connection that nobody else can have.
+async fn a23_a_merchant_has_256_requests_under_way(database: Database) {
+    let (authority, merchant) = Merchant::on(database, "busy").await;
+    let other = Merchant::create(&authority, "other").await;
+    let head = format!(
+        "POST /v1/merchant/orders/ORD-1/shipments HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {}\r\n\
+         content-type: application/json\r\ncontent-length: 2\r\n\r\n{{",
+        merchant.key
+    );
+    let mut connections = Vec::new();
+    for _ in 0..=UNDER_WAY {
+        let mut connection = TcpStream::connect(authority.merchant_address()).await.unwrap();
+        connection.write_all(head.as_bytes()).await.unwrap();
+        connections.push(connection);
+    }
+    // Whichever comes last is the one that is answered.
+    let answers = connections.iter_mut().map(|connection| Box::pin(status(connection)));
+    let (refused, last, _) = select_all(answers).await;
+    assert_eq!(refused, "HTTP/1.1 429");
+    connections.swap_remove(last);
+
+    let reply = merchant.api.get("/webhook-endpoints").await;
+    reply.refused(429, "rate_limited");
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    other.api.get("/webhook-endpoints").await.expect(200);
+    let mut done = connections.swap_remove(0);
+    done.write_all(b"}").await.unwrap();
+    assert_eq!(status(&mut done).await, "HTTP/1.1 404");
+    merchant.api.get("/webhook-endpoints").await.expect(200);
 }
