@@ -101,6 +101,8 @@ pub struct App {
     pub key_use: Arc<KeyUse>,
     /// The merchants whose advanced clocks are being worked off.
     pub settling: Arc<sandbox::clock::Settling>,
+    /// The merchants that a seed is running for.
+    pub seeding: Arc<sandbox::seed::Seeding>,
 }
 
 impl fmt::Debug for App {

@@ -292,6 +292,7 @@ pub async fn open_app(
         ready_max_delay_ms: i64::try_from(config.ready_max_delay.as_millis()).unwrap_or(i64::MAX),
         key_use: Arc::default(),
         settling: Arc::default(),
+        seeding: Arc::default(),
     })
 }
 

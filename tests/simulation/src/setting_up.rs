@@ -148,6 +148,7 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
         ready_max_delay_ms: 300_000,
         key_use: Arc::default(),
         settling: Arc::default(),
+        seeding: Arc::default(),
         console_link: Arc::default(),
     }
 }

@@ -6,7 +6,8 @@ use crate::http::{Operation, created};
 const SEED: Operation = Operation::post("/seed", "sandbox.seed")
     .summary("Create demonstration data.")
     .details(
-        "The same seed creates the same data, except for ids and times. Data created before a failure stays.",
+        "The same seed creates the same data, except for ids and times. Data created before a failure stays. One seed \
+         of a merchant runs at a time.",
     )
     .sandbox()
     .body("SeedRequest", r#"{"orders":20,"seed":7}"#)

@@ -86,6 +86,12 @@ async fn a_seed_makes_the_same_data_everywhere_and_a_broken_one_goes_on() {
     let call = two.sandbox.call(Method::POST, "/seed").header("idempotency-key", "seed").json(&body);
     let broken = tokio::spawn(call.try_send());
     eventually("some orders", async || (two.merchant.events().await.len() > 60).then_some(())).await;
+    // While it runs, no other one of this merchant does, under whatever key.
+    for key in ["seed", "another"] {
+        let refused = two.sandbox.post_as(key, "/seed", &body).await;
+        refused.refused(429, "rate_limited");
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
     authority.kill().await;
     let _ = broken.await;
     authority.restart().await;
