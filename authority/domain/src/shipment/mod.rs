@@ -7,3 +7,7 @@ mod requests;
 
 pub use record::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
 pub use report::ShipmentReport;
+
+/// The most parcels of one order, cancelled ones included. Everything that is decided about an order is decided on all
+/// of them, and what a partner sees of it shows them all.
+pub const SHIPMENTS_MAX: usize = 200;

@@ -17,7 +17,7 @@ use crate::order::{ConfirmedBy, Order, line_quantities};
 use crate::parts::OrderLine;
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::shipment::report::{ShipmentOutcome, ShipmentReport};
-use crate::shipment::{NewShipment, Shipment, ShipmentLine, ShipmentStatus};
+use crate::shipment::{NewShipment, SHIPMENTS_MAX, Shipment, ShipmentLine, ShipmentStatus};
 use crate::time::Timestamp;
 
 /// Ships a part or all of an order: `shipment.created`, then the order's event (contract 3.9 rows 10 and 11).
@@ -25,7 +25,7 @@ use crate::time::Timestamp;
 ///
 /// # Errors
 /// `validation_failed` for an unknown, repeated or non-shippable line; `order_not_fulfillable`; `shipment_exists`;
-/// `nothing_to_ship`; `quantity_exceeded`.
+/// `nothing_to_ship`; `quantity_exceeded`; `validation_failed` when the order has [`SHIPMENTS_MAX`] shipments.
 pub fn create(
     order: Order,
     existing: &[Shipment],
@@ -43,6 +43,11 @@ pub fn create(
     refuse_same_parcel(existing.iter(), &new.carrier, new.tracking_number.as_deref())?;
     let in_shipments = line_quantities::held(existing);
     let line_items = chosen_lines(&order, &in_shipments, new.line_items)?;
+    if existing.len() >= SHIPMENTS_MAX {
+        let detail =
+            format!("The order has {SHIPMENTS_MAX} shipments, cancelled ones included: it takes no more.");
+        return Err(Refusal::member("", MemberCode::TooLong, detail));
+    }
     let shipment = Shipment {
         id,
         order_number: order.order_number.clone(),

@@ -1,7 +1,7 @@
 //! Shipping against contract 3.7, 3.9 rows 10 and 11, and 4.7.
 
 use authority_domain::order::ConfirmedBy;
-use authority_domain::shipment::{NewShipment, ShipmentLine, ShipmentStatus};
+use authority_domain::shipment::{NewShipment, SHIPMENTS_MAX, ShipmentLine, ShipmentStatus};
 use authority_domain::transitions::shipment::create;
 use authority_domain::{
     Change, ErrorCode, FulfillmentStatus, LineItemId, Order, OrderStatus, Result, Shipment, ShipmentId,
@@ -132,6 +132,21 @@ fn one_parcel_is_recorded_once() {
     }
     let (untracked, _) = ship(&order, &[], tracked("dhl", None)).unwrap();
     assert!(ship(&order, &[untracked], tracked("dhl", None)).is_ok(), "no number is no identity");
+}
+
+#[test]
+fn an_order_has_at_most_200_parcels_whatever_became_of_them() {
+    let order = paid_order();
+    let (parcel, _) = ship(&order, &[], new_shipment(lines(&order, &[(STICKER, 1)]))).unwrap();
+    let mut parcels = vec![Shipment { status: ShipmentStatus::Cancelled, ..parcel }; SHIPMENTS_MAX];
+    let refusal = ship(&order, &parcels, new_shipment(None)).unwrap_err();
+    assert_eq!((refusal.code, errors(&refusal)), (ErrorCode::ValidationFailed, vec![" too_long".to_owned()]));
+    // What is wrong with the parcel itself is said first.
+    let too_many = new_shipment(lines(&order, &[(STICKER, 4)]));
+    assert_eq!(ship(&order, &parcels, too_many).unwrap_err().code, ErrorCode::QuantityExceeded);
+    parcels.pop();
+    assert_eq!(parcels.len(), 199);
+    assert!(ship(&order, &parcels, new_shipment(None)).is_ok());
 }
 
 #[test]
