@@ -1,6 +1,7 @@
 //! Reading request bodies: each reader names every member once, with its rule, and collects every error
 //! (contract 4.2 row 15). Readers look at the body alone. What depends on a stored record is checked by the transition.
 
+mod canonical_json;
 mod errors;
 mod field;
 mod member_rules;

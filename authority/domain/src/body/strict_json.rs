@@ -5,15 +5,13 @@
 //! refuse or ignore what two readers could interpret differently: duplicate member names, nesting deeper than 64,
 //! invalid UTF-8, a byte order mark, numbers beyond a double.
 //!
-//! The canonical form keeps numbers as they were written. It is therefore made from the text, level by level over
-//! `RawValue`, and not from the parsed value; `serde_json`'s `arbitrary_precision` would keep them too, but features
-//! are shared by everything in one build and would change numbers for everyone.
-
-use std::collections::BTreeMap;
+//! The canonical form keeps numbers as they were written. It is therefore made from the text
+//! (`canonical_json`) and not from the parsed value.
 
 use serde_json::Value;
-use serde_json::value::RawValue;
 use verify_core::json::{self, Duplicates, Malformed};
+
+use crate::body::canonical_json;
 
 /// Most nested containers in a request body (contract 5.6).
 pub const DEPTH_LIMIT: u8 = 64;
@@ -55,56 +53,7 @@ fn check(bytes: &[u8]) -> Result<&str, InvalidJson> {
 /// # Errors
 /// [`InvalidJson`] when [`parse`] would not have taken it.
 pub fn canonical(bytes: &[u8]) -> Result<String, InvalidJson> {
-    // Proves depth and uniqueness, on which the recursion below relies.
-    let text = check(bytes)?;
-    let mut out = String::with_capacity(text.len());
-    write_canonical(text.trim_matches([' ', '\t', '\n', '\r']), &mut out)?;
-    Ok(out)
-}
-
-/// Each level is scanned once by its parent, so the work is at most depth × length: 64 × 256 KiB.
-fn write_canonical(text: &str, out: &mut String) -> serde_json::Result<()> {
-    match text.as_bytes().first() {
-        Some(b'{') => {
-            let members: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
-            write_joined(out, '{', members, '}', |out, (name, value)| {
-                out.push_str(&serde_json::to_string(&name)?);
-                out.push(':');
-                write_canonical(value.get(), out)
-            })
-        }
-        Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(text)?;
-            write_joined(out, '[', items, ']', |out, item| write_canonical(item.get(), out))
-        }
-        Some(b'"') => {
-            let string: String = serde_json::from_str(text)?;
-            out.push_str(&serde_json::to_string(&string)?);
-            Ok(())
-        }
-        _ => {
-            out.push_str(text);
-            Ok(())
-        }
-    }
-}
-
-fn write_joined<T>(
-    out: &mut String,
-    open: char,
-    parts: impl IntoIterator<Item = T>,
-    close: char,
-    mut write: impl FnMut(&mut String, T) -> serde_json::Result<()>,
-) -> serde_json::Result<()> {
-    out.push(open);
-    for (index, part) in parts.into_iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write(out, part)?;
-    }
-    out.push(close);
-    Ok(())
+    canonical_json::canonical(check(bytes)?, DEPTH_LIMIT).ok_or_else(|| Malformed::Syntax.into())
 }
 
 #[cfg(test)]
