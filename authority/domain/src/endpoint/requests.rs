@@ -190,7 +190,7 @@ pub fn read_endpoint_patch(body: &Value, rules: &UrlRules, livemode: bool) -> Re
             client_certificate: client_certificate::read(m),
             timeout_ms: timeout_ms(m).or_null(),
             retry_schedule: m.one_of("retry_schedule").optional(),
-            metadata: m.metadata_patch("metadata").or_null(),
+            metadata: m.metadata_patch("metadata").optional(),
         }
     })?;
     let url = patch.url.as_deref().map(|url| allowed(url, rules, livemode)).transpose()?;

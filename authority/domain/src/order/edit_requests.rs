@@ -20,7 +20,7 @@ pub struct OrderEdit {
 
 impl OrderEdit {
     /// Reads the body against the order that it edits: what is absent stays, also inside a customer or an address, and
-    /// null clears.
+    /// null clears what an order may be without. Metadata it always has, so null is no value of it.
     ///
     /// # Errors
     /// 422 with every wrong member.
@@ -60,7 +60,7 @@ pub(crate) fn order_edit(merged: &Value) -> Result<OrderEdit> {
             customer: m.object("customer", customer).or_null().flatten(),
             billing_address: m.object("billing_address", address).or_null().flatten(),
             shipping_address: m.object("shipping_address", address).or_null().flatten(),
-            metadata: m.metadata("metadata").or_null().flatten().unwrap_or_default(),
+            metadata: m.metadata("metadata").or(Metadata::new()),
         }
     })
 }

@@ -45,7 +45,7 @@ fn what_is_absent_stays_and_null_clears() {
             json!("FR"),
         ),
         (json!({"metadata": {"b": null, "c": "3"}}), "/metadata", json!({"a": "1", "c": "3"})),
-        (json!({"metadata": null}), "/metadata", json!({})),
+        (json!({"metadata": {"a": null, "b": null}}), "/metadata", json!({})),
     ];
     let before = order();
     for (body, pointer, expected) in table {
@@ -99,6 +99,7 @@ fn what_cannot_be_edited_is_refused_by_pointer() {
         (json!({"shipping_address": {"line1": null}}), "/shipping_address/line1 required"),
         (json!({"billing_address": {"line1": "x"}}), "/billing_address/country required"),
         (json!({"metadata": {"a": 1}}), "/metadata/a wrong_type"),
+        (json!({"metadata": null}), "/metadata required"),
     ];
     for (body, expected) in table {
         let refusal = edited(&order(), &body).unwrap_err();

@@ -47,8 +47,8 @@ pub struct EndpointPatch {
     pub timeout_ms: Option<Option<i64>>,
     /// How long failing deliveries are tried again, from the attempts on that begin after the change.
     pub retry_schedule: Option<RetrySchedule>,
-    /// Entries to set and, where `None`, to remove; `Some(None)` removes them all.
-    pub metadata: Option<Option<BTreeMap<String, Option<String>>>>,
+    /// Entries to set and, where `None`, to remove.
+    pub metadata: Option<BTreeMap<String, Option<String>>>,
 }
 
 impl Endpoint {
@@ -184,8 +184,7 @@ fn headers_for_another_host() -> Refusal {
     Refusal::member("/headers", MemberCode::Required, detail)
 }
 
-fn merged(mut metadata: Metadata, patch: Option<BTreeMap<String, Option<String>>>) -> Result<Metadata> {
-    let Some(patch) = patch else { return Ok(Metadata::new()) };
+fn merged(mut metadata: Metadata, patch: BTreeMap<String, Option<String>>) -> Result<Metadata> {
     for (key, value) in patch {
         match value {
             Some(value) => metadata.insert(key, value),

@@ -74,7 +74,7 @@ pub(crate) async fn an_endpoint_changes_version_by_version(shop: Shop, _: &dyn D
         url: Some("https://other.example.com/".into()),
         enabled_events: Some(vec!["order.*".into()]),
         description: Some(Some("new".into())),
-        metadata: Some(Some([("k".to_owned(), Some("v".to_owned()))].into())),
+        metadata: Some([("k".to_owned(), Some("v".to_owned()))].into()),
         max_in_flight: Some(Some(77)),
         timeout_ms: Some(Some(1000)),
         retry_schedule: Some(RetrySchedule::Long),
