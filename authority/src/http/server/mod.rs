@@ -1,9 +1,9 @@
 //! Accepts connections and serves one router on them, with a limit on everything a peer can hold.
 //!
-//! The accept loop passes each connection to its own task, in which hyper speaks HTTP/1.1. A peer that sends
-//! nothing, half a head, a body that stalls, or never reads its answer is cut off at a deadline. When all slots
-//! are taken, a waiting connection is evicted (`connections`), so that idle peers, and those that announce bodies and
-//! do not send them, never keep others out. A connection whose request has arrived whole is never closed for others.
+//! The accept loop passes each connection to its own task, in which hyper speaks HTTP/1.1. A peer that sends nothing,
+//! half a head, a body that stalls, or never reads its answer is cut off at a deadline. When all slots are taken, a
+//! waiting connection is evicted (`connections`), so that idle peers, and those that announce bodies and do not send
+//! them, never keep others out. One whose request is whole is not closed for others before its answer.
 //!
 //! When told to stop, the server accepts what waits in the system's queue and nothing after it, answers what peers
 //! had sent by then, lets requests in flight finish, and closes the rest after a grace period. Deliberately absent:

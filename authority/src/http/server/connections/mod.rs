@@ -5,8 +5,12 @@
 //! have never sent a request hold more than a quarter of the slots, go those, oldest first; after them those that are
 //! idle between requests, longest idle first. While they hold a quarter or less, idle connections go before them:
 //! otherwise peers that fill the slots with idle connections could keep everybody else from sending a first
-//! request. Last go those that wait for the rest of a request's body, oldest first, and only while they hold more than
+//! request. Then go those that wait for the rest of a request's body, oldest first, and only while they hold more than
 //! a quarter: a client that announces bodies and does not send them holds no more than that.
+//!
+//! Last of all go those whose answer is not yet written to its end, as its peer has not read it. While they hold more
+//! than a quarter of the slots, they count as idle: otherwise peers that ask for large answers and do not read them
+//! could leave everybody else the few slots that they do not have.
 //!
 //! The step from waiting to serving and the step from waiting to evicted exclude each other, so a request that has
 //! arrived whole is never dropped for a new connection, and one that was evicted has done nothing.
@@ -31,9 +35,11 @@ const EVICTED: u8 = 3;
 const ENDING: u8 = 4;
 /// Has a request whose body has not arrived to its end.
 const RECEIVING: u8 = 5;
+/// Has nothing to do but to write the rest of an answer.
+const WRITING: u8 = 6;
 
-/// One in this many slots is for connections that have not sent a request yet, and one for requests whose bodies are
-/// arriving.
+/// One in this many slots is for connections that have not sent a request yet, one for requests whose bodies are
+/// arriving, and one for answers that are being read.
 const SHARE: usize = 4;
 
 /// All connections of a server.
@@ -72,7 +78,7 @@ pub(super) struct ConnectionPermit<'c> {
     id: u64,
 }
 
-/// Makes the connection idle when dropped: its answer was handed off.
+/// When dropped, the connection waits for its peer: its answer was handed off.
 pub(super) struct ActiveRequest(Arc<Slot>);
 
 impl Connections {
@@ -132,19 +138,25 @@ impl Connections {
     pub(super) fn evict_one(&self) -> bool {
         let mut open = self.lock();
         loop {
-            let longest = |phase| {
-                let waiting = open.values().filter(move |slot| slot.phase.load(Ordering::Acquire) == phase);
-                waiting.map(|slot| (slot.waiting_since.load(Ordering::Relaxed), slot.id)).min()
+            let longest = |phases: &[u8]| {
+                let waiting = open.values().filter_map(|slot| {
+                    let phase = slot.phase.load(Ordering::Acquire);
+                    let since = slot.waiting_since.load(Ordering::Relaxed);
+                    phases.contains(&phase).then_some((since, slot.id, phase))
+                });
+                waiting.min()
             };
             let beyond_share = |phase| {
                 let of_phase = open.values().filter(|slot| slot.phase.load(Ordering::Acquire) == phase);
                 of_phase.count() > self.limit / SHARE
             };
-            let [sooner, later] = if beyond_share(FRESH) { [FRESH, RESTING] } else { [RESTING, FRESH] };
-            let receiving = beyond_share(RECEIVING).then_some(RECEIVING);
-            let mut order = [ENDING, sooner, later].into_iter().chain(receiving);
-            let found = order.find_map(|phase| Some((phase, longest(phase)?.1)));
-            let Some((phase, id)) = found else { return false };
+            let idle: &[u8] = if beyond_share(WRITING) { &[RESTING, WRITING] } else { &[RESTING] };
+            let [sooner, later]: [&[u8]; 2] =
+                if beyond_share(FRESH) { [&[FRESH], idle] } else { [idle, &[FRESH]] };
+            let receiving: &[u8] = if beyond_share(RECEIVING) { &[RECEIVING] } else { &[] };
+            let order: [&[u8]; 5] = [&[ENDING], sooner, later, receiving, &[WRITING]];
+            let found = order.into_iter().find_map(longest);
+            let Some((_, id, phase)) = found else { return false };
             let Some(slot) = open.get(&id) else { return false };
             if slot.phase.compare_exchange(phase, EVICTED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
                 slot.evict.notify_one();
@@ -244,6 +256,8 @@ impl Slot {
     /// Notes that hyper has written everything it had.
     pub(super) fn note_written(&self) {
         self.answer_unwritten.store(false, Ordering::Release);
+        // It could be evicted before, so nobody has to be woken.
+        let _ = self.phase.compare_exchange(WRITING, RESTING, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// Whether an answer of the router is being written.
@@ -266,7 +280,15 @@ impl Slot {
 impl Drop for ActiveRequest {
     fn drop(&mut self) {
         let slot = &self.0;
-        slot.wait_as(SERVING, if slot.body_left.load(Ordering::Acquire) { ENDING } else { RESTING });
+        let waits = if slot.body_left.load(Ordering::Acquire) {
+            ENDING
+        } else if slot.writes_answer() {
+            // The connection's own task is here, and is the one that notes when all of it is written.
+            WRITING
+        } else {
+            RESTING
+        };
+        slot.wait_as(SERVING, waits);
     }
 }
 

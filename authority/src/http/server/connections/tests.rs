@@ -83,3 +83,64 @@ async fn entering_waits_while_all_places_serve() {
     assert!(next.now_or_never().is_some());
     drop(turn);
 }
+
+/// Has a request of this connection answered; its peer has read nothing of the answer yet.
+fn answered(slot: &Arc<Slot>) {
+    let turn = slot.begin().unwrap();
+    slot.note_answer();
+    drop(turn);
+}
+
+fn evicted(slots: &[Arc<Slot>]) -> Vec<usize> {
+    (0..slots.len()).filter(|n| slots[*n].phase.load(Ordering::Acquire) == EVICTED).collect()
+}
+
+#[tokio::test]
+async fn whose_answer_is_being_read_gives_way_last() {
+    let connections = Connections::new(4);
+    let mut slots = Vec::new();
+    for _ in 0..4 {
+        slots.push(connections.enter().await);
+    }
+    answered(&slots[0]);
+    for slot in &slots[1..3] {
+        answered(slot);
+        slot.note_written();
+    }
+    for expected in [vec![1], vec![1, 2], vec![1, 2, 3], vec![0, 1, 2, 3]] {
+        assert!(connections.evict_one());
+        assert_eq!(evicted(&slots), expected);
+    }
+    assert!(!connections.evict_one());
+}
+
+#[tokio::test]
+async fn answers_that_nobody_reads_hold_their_share_and_no_more() {
+    let connections = Connections::new(8);
+    let mut slots = Vec::new();
+    for _ in 0..8 {
+        slots.push(connections.enter().await);
+    }
+    for slot in &slots[..3] {
+        answered(slot);
+    }
+    for slot in &slots[3..] {
+        answered(slot);
+        slot.note_written();
+    }
+    // Three are more than a quarter: the oldest is idle like the others, and older than they. Then two are a quarter.
+    for expected in [vec![0], vec![0, 3], vec![0, 3, 4]] {
+        assert!(connections.evict_one());
+        assert_eq!(evicted(&slots), expected);
+    }
+    // One that is written is idle again, and has waited the longest.
+    slots[1].note_written();
+    for expected in [vec![0, 1, 3, 4], vec![0, 1, 3, 4, 5], vec![0, 1, 3, 4, 5, 6], vec![0, 1, 3, 4, 5, 6, 7]]
+    {
+        assert!(connections.evict_one());
+        assert_eq!(evicted(&slots), expected);
+    }
+    // Whoever sends the next request meanwhile has begun it.
+    let _turn = slots[2].begin().unwrap();
+    assert!(!connections.evict_one());
+}

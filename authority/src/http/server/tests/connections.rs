@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{FOREVER, SHORT, ok, one_answer, start, to_end};
@@ -85,6 +85,23 @@ async fn bodies_that_do_not_come_keep_nobody_out() {
     let last = stalled.last_mut().unwrap();
     last.write_all(b"}").await.unwrap();
     assert!(one_answer(last).await.ends_with("{}"));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_being_read_is_not_cut_off_for_newcomers() {
+    let server = start(Limits { max_connections: 4, head_timeout: FOREVER * 2, ..Limits::default() }).await;
+    let mut reading = server.sent("GET /big HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    let mut first = [0; 12];
+    reading.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let mut idle = Vec::new();
+    for _ in 0..16 {
+        idle.push(server.resting().await);
+    }
+    let mut rest = vec![0; 64 * 1024 * 1024];
+    reading.read_exact(&mut rest).await.unwrap();
+    assert!(rest.ends_with(b"xxxx"));
+    assert_eq!(to_end(&mut idle[0]).await, "");
 }
 
 #[tokio::test]
