@@ -45,8 +45,18 @@ impl AnchoredSubscription {
     }
 
     /// The next period. One that does not begin where the last ended, or ends where the platform says, is what the
-    /// following ones are counted from.
+    /// following ones are counted from. A pause may leave periods out. Without one, a report that does so has come
+    /// before another, which would count as repeated when it comes, and whose order would never be made.
     pub(crate) fn go_on(&mut self, start: Timestamp, end: Option<Timestamp>, last: Timestamp) -> Result<()> {
+        let boundary = next_boundary(self.anchor.unwrap_or(last), self.record.cadence(), last);
+        if self.record.status != SubscriptionStatus::Paused
+            && boundary.is_some_and(|boundary| start >= boundary)
+        {
+            let detail = format!(
+                "would leave out the period that begins at {last}: report that one first, or a pause in between"
+            );
+            return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));
+        }
         if start < last {
             let detail = format!("must not lie before the end of the present period, {last}");
             return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));

@@ -177,6 +177,38 @@ fn the_platform_may_choose_a_periods_bounds() {
 }
 
 #[test]
+fn no_period_is_left_out_but_by_a_pause() {
+    let active = opened(json!({}));
+    let late = changed_at(&active, &json!({"status": "past_due"}), noon()).0;
+    let november = json!({"renew": {"period_start": at("2026-11-01")}});
+    // The report of November overtakes that of October, of which an order is to be made.
+    for ongoing in [&active, &late] {
+        for more in [json!({}), json!({"status": "active"})] {
+            let mut report = november.clone();
+            report.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let refusal = reported_at(ongoing, &report, at("2026-11-01")).unwrap_err();
+            assert_eq!(errors(&refusal), ["/renew/period_start inconsistent"], "{report}");
+        }
+    }
+    let october = json!({"period_start": at("2026-10-01")});
+    let (next, _) = renewed_at(&active, october, at("2026-11-01"));
+    let (next, _) = changed_at(&next, &november, at("2026-11-01"));
+    assert_eq!(period(&next), Some((at("2026-11-01"), at("2026-12-01"))));
+    // What counts is the period as it is agreed on by then.
+    let weekly = json!({"interval": "week", "renew": {"period_start": at("2026-10-08")}});
+    let refusal = reported_at(&active, &weekly, at("2026-10-08")).unwrap_err();
+    assert_eq!(errors(&refusal), ["/renew/period_start inconsistent"]);
+
+    let (paused, _) = changed_at(&active, &json!({"status": "paused"}), noon());
+    let (resumed, _) = changed_at(
+        &paused,
+        &json!({"status": "active", "renew": {"period_start": at("2026-12-24")}}),
+        at("2026-12-24"),
+    );
+    assert_eq!(period(&resumed), Some((at("2026-12-24"), at("2027-01-24"))));
+}
+
+#[test]
 fn only_what_goes_on_renews() {
     let trial = opened(json!({"trial_end": at("2026-09-30")}));
     let paused = changed_at(&opened(json!({})), &json!({"status": "paused"}), noon()).0;
