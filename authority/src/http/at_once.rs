@@ -21,8 +21,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const REQUESTS: usize = 256;
 /// Pages built at the same time for one client: half of the store's read connections for lists.
 const PAGES: usize = 2;
-/// Requests of one client that wait for a page of its own to be built: a second's work, or a few.
-const WAITING: usize = 32;
+/// Requests of one client that wait for a page of its own to be built: a few seconds' work.
+const WAITING: usize = 128;
 /// Above this number of clients, those that have nothing under way are removed.
 const CLIENTS_KEPT: usize = 1_024;
 /// Seconds after which whoever was refused may ask again.
