@@ -39,7 +39,7 @@ pub(super) fn run(serve: args::Serve, process: &mut Process<'_>) -> Result<Exit,
         let mut hangups = signal_stream(SignalKind::hangup())?;
         let service = tokio::select! {
             started = start(config, serve.migrate) => started?,
-            // A database that is silent may keep a start waiting for minutes. Nothing was begun that has an end in order.
+            // A silent database may keep a start waiting for minutes. Nothing was begun that has to end in order.
             () = signals.next() => {
                 tracing::info!("stopped before it was ready");
                 return Ok(Exit::Done);

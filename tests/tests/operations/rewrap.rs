@@ -114,8 +114,8 @@ async fn a_key_encryption_key_is_changed_while_the_service_runs(database: Databa
     assert!(arrivals.all.iter().all(|arrival| arrival.header("authorization") == "Bearer kept"));
 }
 
-/// A change of the key that was interrupted: secrets before the place are under the new key, and so are those of endpoints
-/// that were made since.
+/// A change of the key that was interrupted: secrets before the place are under the new key, and so are those of
+/// endpoints that were made since.
 async fn a_key_that_one_secret_needs_is_not_done_without(database: Database) {
     let (mut authority, merchant) = Merchant::on(database, "interrupted").await;
     let mut ids = Vec::new();
