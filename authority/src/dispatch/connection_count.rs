@@ -32,9 +32,14 @@ impl ConnectionCount {
         Self { open: Arc::default(), most }
     }
 
+    /// How many are open.
+    pub(super) fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
     /// Whether the limit of open connections is reached.
     pub(super) fn is_full(&self) -> bool {
-        self.open.load(Ordering::Relaxed) >= self.most
+        self.open() >= self.most
     }
 
     /// Counts a connection until it is closed.

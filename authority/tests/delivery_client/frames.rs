@@ -7,8 +7,9 @@ use tokio_rustls::server::TlsStream;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 pub(crate) const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
+pub(crate) const SETTINGS: u8 = 4;
 pub(crate) const GOAWAY: u8 = 7;
+const WINDOW_UPDATE: u8 = 8;
 
 pub(crate) const REFUSED_STREAM: [u8; 4] = [0, 0, 0, 7];
 
@@ -34,18 +35,39 @@ impl Frames {
         self.0.flush().await.unwrap();
     }
 
+    /// Allows as much of a body as there can be.
+    pub(crate) async fn open_wide(&mut self) {
+        self.write(SETTINGS, 0, 0, &[0, 4, 0x7f, 0xff, 0xff, 0xff]).await;
+        self.write(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0, 0]).await;
+    }
+
+    /// The kind, flags and stream of the next frame; `None` at the connection's end.
+    async fn next(&mut self) -> Option<(u8, u8, u32)> {
+        let mut head = [0; 9];
+        self.0.read_exact(&mut head).await.ok()?;
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+        let mut payload = vec![0; usize::try_from(length).unwrap()];
+        self.0.read_exact(&mut payload).await.ok()?;
+        Some((head[3], head[4], u32::from_be_bytes(head[5..].try_into().unwrap())))
+    }
+
     /// The stream of the next request that has come whole; `None` at the connection's end.
     pub(crate) async fn request(&mut self) -> Option<u32> {
         loop {
-            let mut head = [0; 9];
-            self.0.read_exact(&mut head).await.ok()?;
-            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-            let mut payload = vec![0; usize::try_from(length).unwrap()];
-            self.0.read_exact(&mut payload).await.ok()?;
-            let stream = u32::from_be_bytes(head[5..].try_into().unwrap());
             // A frame of the body with END_STREAM.
-            if head[3] == DATA && head[4] & 1 == 1 {
+            if let (DATA, flags, stream) = self.next().await?
+                && flags & 1 == 1
+            {
                 return Some(stream);
+            }
+        }
+    }
+
+    /// The stream of the next request whose headers have come.
+    pub(crate) async fn head(&mut self) -> u32 {
+        loop {
+            if let (HEADERS, _, stream) = self.next().await.unwrap() {
+                return stream;
             }
         }
     }

@@ -27,15 +27,15 @@ use super::scripted_receiver::*;
 use super::tls::{Authority, for_localhost, trusting};
 
 /// A receiver that speaks HTTP/2 over TLS.
-struct Receiver {
+pub(crate) struct Receiver {
     listener: TcpListener,
     acceptor: TlsAcceptor,
-    url: TargetUrl,
-    authority: Authority,
+    pub(crate) url: TargetUrl,
+    pub(crate) authority: Authority,
 }
 
 impl Receiver {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let authority = Authority::new();
         let mut config = authority.server(for_localhost());
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -54,7 +54,7 @@ impl Receiver {
     }
 
     /// Accepts one that the test writes every frame of itself.
-    async fn frames(&self) -> Frames {
+    pub(crate) async fn frames(&self) -> Frames {
         Frames::begin(self.accept().await).await
     }
 

@@ -9,4 +9,5 @@ mod frames;
 mod http2;
 mod kept;
 mod scripted_receiver;
+mod stalled;
 mod tls;

@@ -14,6 +14,9 @@ const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(10);
 /// How long the answer to a ping may take.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long closing takes at most: the 2 s by which a receiver may exceed the deadline (contract 15.5).
+const CLOSING: Duration = Duration::from_secs(2);
+
 /// The number of open connections above which a new one replaces an idle one, or serves a single request. Enough for
 /// the hosts that get events at the same time, and far below the 1,024 file handles that a process often has.
 const KEPT_CONNECTIONS: usize = 512;
@@ -43,6 +46,9 @@ pub struct DeliveryLimits {
     pub ping_interval: Duration,
     /// How long the answer to that ping may take.
     pub ping_timeout: Duration,
+    /// How long a connection that nothing uses any more may take to be closed in order: to send the rest of a request
+    /// that was answered early, and TLS's goodbye.
+    pub closing: Duration,
 }
 
 impl Default for DeliveryLimits {
@@ -60,6 +66,7 @@ impl Default for DeliveryLimits {
             connection_age: CONNECTION_AGE,
             ping_interval: HTTP2_PING_INTERVAL,
             ping_timeout: HTTP2_PING_TIMEOUT,
+            closing: CLOSING,
         }
     }
 }

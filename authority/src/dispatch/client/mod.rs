@@ -104,6 +104,7 @@ pub struct DeliveryClient {
     pools: Pools,
     limits: DeliveryLimits,
     clock: Arc<dyn Clock>,
+    connection_count: ConnectionCount,
     /// One permit for each body that is read in the background.
     reading_on: Arc<Semaphore>,
 }
@@ -136,7 +137,14 @@ impl DeliveryClient {
             loopback: pool_of(NetworkScope::Loopback),
             anywhere: pool_of(NetworkScope::Anywhere),
         };
-        Ok(Self { pools, limits, clock, reading_on: Arc::new(Semaphore::new(READING_ON_MAX)) })
+        let reading_on = Arc::new(Semaphore::new(READING_ON_MAX));
+        Ok(Self { pools, limits, clock, connection_count, reading_on })
+    }
+
+    /// How many connections to receivers are open: in use, kept or being closed.
+    #[must_use]
+    pub fn open_connections(&self) -> usize {
+        self.connection_count.open()
     }
 
     async fn report(&self, response: Response<LeasedBody>, duration: Duration) -> AttemptReport {
@@ -238,6 +246,7 @@ fn pool(
         idle: CONNECTION_IDLE,
         ping_interval: limits.ping_interval,
         ping_timeout: limits.ping_timeout,
+        closing: limits.closing,
     };
     Pool::new(connector, limits, connection_count, clock)
 }

@@ -22,6 +22,7 @@ use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 
 use super::http2::{self, Http2, StreamSlot};
+use super::tasks::InUse;
 use super::{About, Origin, Pool, PoolLimits, Stream};
 use crate::dispatch::connection_count::{CountedConnection, Received};
 use crate::dispatch::connector::ConnectFailure;
@@ -62,13 +63,15 @@ pub(super) async fn open<IO: Stream>(
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|error| ConnectFailure::of_http(error, &heard))?;
-    let driver = tokio::spawn(connection);
+    let in_use = InUse::default();
+    let driver = tokio::spawn(in_use.tasks(limits.closing).run(connection));
     if let Err(closed) = sender.ready().await {
         // The connection's task knows why it was closed.
-        let cause = driver.await.ok().and_then(Result::err).unwrap_or(closed);
+        let cause = driver.await.ok().flatten().and_then(Result::err).unwrap_or(closed);
         return Err(ConnectFailure::of_http(cause, &heard));
     }
-    Ok(Opened::Http1(Http1 { sender, about, heard, serves_once, kept: false, idle_since: about.begun }))
+    let (kept, idle_since) = (false, about.begun);
+    Ok(Opened::Http1(Http1 { sender, about, heard, serves_once, kept, idle_since, in_use }))
 }
 
 /// A connection that carries one request at a time.
@@ -80,6 +83,7 @@ pub(super) struct Http1 {
     /// It has served a request or been idle, so the receiver may have closed it meanwhile.
     pub(super) kept: bool,
     pub(super) idle_since: Duration,
+    in_use: InUse,
 }
 
 impl Http1 {
@@ -178,7 +182,8 @@ impl Lease {
         match self.0 {
             Leased::Http1 { mut connection, pool, origin } => {
                 let response = connection.send(request).await?;
-                let back = Arc::new(WayBack { pool, origin, near: AtomicBool::new(connection.serves_once) });
+                let (near, in_use) = (AtomicBool::new(connection.serves_once), connection.in_use.clone());
+                let back = Arc::new(WayBack { pool, origin, near, in_use });
                 if response.body().is_end_stream() {
                     back.is_near();
                 }
@@ -200,7 +205,7 @@ fn give_back(mut connection: Http1, back: Arc<WayBack>) {
     connection.idle_since = pool.now();
     drop(pool);
     tokio::spawn(async move {
-        let ready = is_ready(&mut connection.sender, &back.near).await;
+        let ready = is_ready(&mut connection.sender, &back).await;
         if let Some(pool) = back.pool.upgrade() {
             pool.came_back(&back.origin, ready.then_some(connection), &back.near);
         }
@@ -209,13 +214,13 @@ fn give_back(mut connection: Http1, back: Arc<WayBack>) {
 
 /// Waits until the connection can take a request; false when it cannot. Does not wait for a receiver that has
 /// answered but does not read the rest of the request.
-async fn is_ready(sender: &mut http1::SendRequest<Full<Bytes>>, near: &AtomicBool) -> bool {
-    let mut was_near = false;
+async fn is_ready(sender: &mut http1::SendRequest<Full<Bytes>>, back: &Arc<WayBack>) -> bool {
+    let mut is_over = false;
     loop {
         match timeout(NEAR, sender.ready()).await {
             Ok(ready) => return ready.is_ok(),
-            Err(_) if was_near => return false,
-            Err(_) => was_near = near.load(Ordering::Relaxed),
+            Err(_) if is_over => return false,
+            Err(_) => is_over = back.is_over(),
         }
     }
 }
@@ -226,9 +231,16 @@ struct WayBack {
     origin: Origin,
     /// Whether the pool expects it back soon; changed under the pool's lock.
     near: AtomicBool,
+    #[expect(dead_code, reason = "held while the body is read")]
+    in_use: InUse,
 }
 
 impl WayBack {
+    /// Whether the response's body has ended, or is read no further: then only the connection itself is on this way.
+    fn is_over(self: &Arc<Self>) -> bool {
+        self.near.load(Ordering::Relaxed) || Arc::strong_count(self) == 1
+    }
+
     /// The response has ended: the connection will be back shortly, so a waiting attempt needs no new one.
     fn is_near(&self) {
         if let Some(pool) = self.pool.upgrade() {

@@ -6,9 +6,9 @@
 //! checks it after each step of the connection's own tasks.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http2::{Builder, SendRequest};
-use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 
 use super::connection::{Failed, MAX_RESPONSE_HEAD_BYTES, SendAgain};
+use super::tasks::{InUse, Watched};
 use super::{About, Origin, Pool, PoolLimits, Stream};
 use crate::dispatch::connection_count::{CountedConnection, Received};
 use crate::dispatch::connector::ConnectFailure;
@@ -48,6 +48,8 @@ pub(super) struct Http2 {
     settled: AtomicBool,
     /// It takes no more requests.
     retired: AtomicBool,
+    #[expect(dead_code, reason = "held until nothing uses the connection")]
+    in_use: InUse,
 }
 
 /// Begins HTTP/2 on this connection.
@@ -59,7 +61,9 @@ pub(super) async fn open<IO: Stream>(
     pool: &Weak<Pool>,
 ) -> Result<Arc<Http2>, ConnectFailure> {
     let (heard, serves_once) = (stream.heard(), stream.serves_once());
-    let watched = Watched::default();
+    let in_use = InUse::default();
+    let tasks = in_use.tasks(limits.closing);
+    let watched = Watched::new(tasks.clone());
     let mut builder = Builder::new(watched.clone());
     builder
         .timer(TokioTimer::new())
@@ -86,10 +90,11 @@ pub(super) async fn open<IO: Stream>(
         served: AtomicBool::new(false),
         settled: AtomicBool::new(false),
         retired: AtomicBool::new(false),
+        in_use,
     });
     // Both the task and the callback hold only weak references: a connection that nothing else holds any more ends.
     let (weak, pool_told, at) = (Arc::downgrade(&http2), pool.clone(), origin.clone());
-    tokio::spawn(async move {
+    tokio::spawn(tasks.run(async move {
         poll_fn(|cx| {
             let mut driven = driven.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(connection) = driven.as_mut() else { return Poll::Ready(()) };
@@ -103,7 +108,7 @@ pub(super) async fn open<IO: Stream>(
         if let (Some(pool), Some(http2)) = (pool_told.upgrade(), weak.upgrade()) {
             pool.ended(&at, &http2);
         }
-    });
+    }));
     let (weak, pool_told, at) = (Arc::downgrade(&http2), pool.clone(), origin.clone());
     watched.tell(move || {
         if let Some(http2) = weak.upgrade()
@@ -254,36 +259,6 @@ fn refusal(error: &hyper::Error) -> Refusal {
         }
         Some(h2) if !h2.is_io() => Refusal::OfTheRequest,
         _ => Refusal::ConnectionLost,
-    }
-}
-
-/// Runs the tasks of one connection, and calls the callback after each step.
-#[derive(Clone, Default)]
-struct Watched(Arc<OnceLock<Box<dyn Fn() + Send + Sync>>>);
-
-impl Watched {
-    fn tell(&self, look: impl Fn() + Send + Sync + 'static) {
-        let _once = self.0.set(Box::new(look));
-    }
-}
-
-impl<F> Executor<F> for Watched
-where
-    F: Future<Output: Send> + Send + 'static,
-{
-    fn execute(&self, task: F) {
-        let watched = Arc::clone(&self.0);
-        tokio::spawn(async move {
-            let mut task = pin!(task);
-            poll_fn(|cx| {
-                let polled = task.as_mut().poll(cx);
-                if let Some(look) = watched.get() {
-                    look();
-                }
-                polled
-            })
-            .await
-        });
     }
 }
 

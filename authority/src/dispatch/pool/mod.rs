@@ -17,6 +17,7 @@ mod connection;
 mod host;
 mod http2;
 mod origin;
+mod tasks;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,6 +55,8 @@ pub(super) struct PoolLimits {
     pub(super) idle: Duration,
     pub(super) ping_interval: Duration,
     pub(super) ping_timeout: Duration,
+    /// How long a connection that nothing uses any more may take to be closed in order.
+    pub(super) closing: Duration,
 }
 
 type Handed = Result<Lease, Arc<ConnectFailure>>;
