@@ -3,8 +3,8 @@
 //! A pool keeps recently used connections for each host, and there may be as many hosts as endpoints. Ten thousand
 //! hosts would hold ten thousand connections for some seconds each, until this process has no file handle left. So a
 //! [`ConnectionCount`] counts every open connection. While it is full, a new connection replaces an idle one; if
-//! none is idle, the new one serves a single request and is then closed. The limit never stops a request: requests
-//! in flight are bounded elsewhere.
+//! none is idle, the new one is closed as soon as it is: over HTTP/1.1 after a single request. The limit never stops a
+//! request: requests in flight are bounded elsewhere.
 
 use std::io;
 use std::pin::Pin;
@@ -50,7 +50,7 @@ impl ConnectionCount {
         let stream = TokioIo::new(stream);
         CountedConnection {
             stream,
-            serves_once: before >= self.most,
+            above_limit: before >= self.most,
             open,
             heard: Received::default(),
             closed: None,
@@ -91,7 +91,7 @@ impl Received {
 /// A connection that [`ConnectionCount`] counts until it is dropped.
 pub(super) struct CountedConnection<S> {
     stream: TokioIo<S>,
-    serves_once: bool,
+    above_limit: bool,
     open: Arc<AtomicUsize>,
     heard: Received,
     /// How a write failed, until it is known why.
@@ -105,9 +105,9 @@ impl<S> CountedConnection<S> {
         self.stream.inner()
     }
 
-    /// Whether it was opened above the limit, and so serves a single request.
-    pub(super) fn serves_once(&self) -> bool {
-        self.serves_once
+    /// Whether it was opened above the limit, and so is not kept.
+    pub(super) fn above_limit(&self) -> bool {
+        self.above_limit
     }
 
     pub(super) fn heard(&self) -> Received {

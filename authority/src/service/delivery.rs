@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use authority_domain::endpoint::url::UrlRulesByOwner;
+use authority_store::slots::Capacity;
 use rustls::ClientConfig;
 use url::Url;
 
 use super::StartError;
 use crate::app::App;
 use crate::config::{Config, Delivery};
-use crate::dispatch::client::{DeliveryClient, DeliveryClientError, DeliveryLimits, Egress};
+use crate::dispatch::client::{
+    DeliveryClient, DeliveryClientError, DeliveryLimits, Egress, kept_connections,
+};
 use crate::dispatch::engine::Dispatcher;
 use crate::dispatch::tls;
 use crate::metrics::Metrics;
@@ -44,14 +47,33 @@ pub(super) fn delivery_client(
     extra_roots_pem: Option<&[u8]>,
     names: Arc<dyn Resolve>,
 ) -> Result<DeliveryClient, StartError> {
+    let capacity = Capacity::of(usize::try_from(delivery.concurrency.get()).unwrap_or(usize::MAX));
     let limits = DeliveryLimits {
         connect_timeout: delivery.connect_timeout,
         deadline: delivery.timeout,
+        kept_connections: kept_connections(capacity.quick.saturating_add(capacity.slow), most_files()),
         ..DeliveryLimits::default()
     };
     let (proxy, private) = (delivery.egress_proxy.as_ref(), Some(&delivery.private));
     let egress = Egress { proxy, extra_roots_pem, private };
     DeliveryClient::new(limits, egress, names, Arc::clone(&app.clock)).map_err(without_tls)
+}
+
+/// How many files and sockets this process may open, where the system says.
+#[cfg(target_os = "linux")]
+fn most_files() -> Option<usize> {
+    use procfs::process::{LimitValue, Process};
+    let limits = Process::myself().and_then(|process| process.limits()).ok()?;
+    match limits.max_open_files.soft_limit {
+        LimitValue::Value(most) => usize::try_from(most).ok(),
+        LimitValue::Unlimited => Some(usize::MAX),
+    }
+}
+
+/// There is no `/proc` to read.
+#[cfg(not(target_os = "linux"))]
+fn most_files() -> Option<usize> {
+    None
 }
 
 /// Trusts the same authorities as deliveries do.

@@ -28,10 +28,10 @@ use super::tls::{Authority, for_localhost, trusting};
 
 /// A receiver that speaks HTTP/2 over TLS.
 pub(crate) struct Receiver {
-    listener: TcpListener,
+    pub(crate) listener: TcpListener,
     acceptor: TlsAcceptor,
     pub(crate) url: TargetUrl,
-    pub(crate) authority: Authority,
+    authority: Authority,
 }
 
 impl Receiver {
@@ -44,8 +44,20 @@ impl Receiver {
         Self { listener, acceptor: TlsAcceptor::from(Arc::new(config)), url, authority }
     }
 
-    fn client(&self, limits: DeliveryLimits) -> DeliveryClient {
+    pub(crate) fn client(&self, limits: DeliveryLimits) -> DeliveryClient {
         trusting(Some(&self.authority.pem), limits)
+    }
+
+    /// A client that asks this name server, and whose time is that of this clock.
+    pub(crate) fn client_with(
+        &self,
+        limits: DeliveryLimits,
+        names: Arc<dyn Resolve>,
+        clock: Arc<Turned>,
+    ) -> DeliveryClient {
+        let pem = Some(self.authority.pem.as_bytes());
+        let egress = Egress { extra_roots_pem: pem, ..Egress::default() };
+        DeliveryClient::new(limits, egress, names, clock).unwrap()
     }
 
     async fn accept(&self) -> TlsStream<TcpStream> {
@@ -59,7 +71,7 @@ impl Receiver {
     }
 
     /// Answers on every connection, with so many streams on each, when as many requests as `together` says have come.
-    async fn serve(&self, streams: u32, together: Arc<Barrier>, connections: &AtomicUsize) {
+    pub(crate) async fn serve(&self, streams: u32, together: Arc<Barrier>, connections: &AtomicUsize) {
         loop {
             let connection = self.accept().await;
             connections.fetch_add(1, Ordering::SeqCst);
@@ -85,7 +97,7 @@ impl Receiver {
 }
 
 /// So many attempts at the same time, until each has got a 200.
-async fn all_succeed(client: &DeliveryClient, url: &TargetUrl, attempts: usize) {
+pub(crate) async fn all_succeed(client: &DeliveryClient, url: &TargetUrl, attempts: usize) {
     for report in join_all((0..attempts).map(|_| attempt(client, url))).await {
         assert_eq!((report.outcome, report.status), SUCCESS);
     }
@@ -112,9 +124,7 @@ async fn as_many_connections_are_made_as_the_limit_of_streams_asks_for() {
 async fn a_shared_connection_is_resolved_anew_within_thirty_seconds() {
     let receiver = Receiver::start().await;
     let (names, clock) = (Arc::new(Counted::default()), Arc::new(Turned::default()));
-    let (asked, pem) = (Arc::clone(&names) as Arc<dyn Resolve>, receiver.authority.pem.as_bytes());
-    let egress = Egress { extra_roots_pem: Some(pem), ..Egress::default() };
-    let client = DeliveryClient::new(DeliveryLimits::default(), egress, asked, clock.clone()).unwrap();
+    let client = receiver.client_with(DeliveryLimits::default(), names.clone(), clock.clone());
     let attempts = async {
         let mut asked = Vec::new();
         for _ in 0..12 {

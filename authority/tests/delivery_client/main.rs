@@ -9,5 +9,6 @@ mod frames;
 mod http2;
 mod kept;
 mod scripted_receiver;
+mod shared;
 mod stalled;
 mod tls;

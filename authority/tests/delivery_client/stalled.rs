@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use authority::dispatch::client::{DeliveryClient, DeliveryLimits, Egress};
+use authority::dispatch::client::{DeliveryClient, DeliveryLimits};
 use authority::dispatch::transport::{AttemptReport, AttemptRequest, Transport as _};
 use authority_domain::AttemptOutcome;
 use authority_domain::endpoint::url::TargetUrl;
@@ -127,9 +127,7 @@ async fn a_receiver_that_stops_reading_keeps_no_connection_over_tls() {
 async fn a_receiver_that_stops_reading_keeps_no_shared_connection() {
     for (answers, expected) in [(false, TIMEOUT), (true, SUCCESS)] {
         let (receiver, clock) = (Receiver::start().await, Arc::new(Turned::default()));
-        let pem = Some(receiver.authority.pem.as_bytes());
-        let egress = Egress { extra_roots_pem: pem, ..Egress::default() };
-        let client = DeliveryClient::new(short(), egress, loopback(), clock.clone()).unwrap();
+        let client = receiver.client_with(short(), loopback(), clock.clone());
         let script = async {
             let mut connection = receiver.frames().await;
             connection.open_wide().await;

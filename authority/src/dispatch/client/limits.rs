@@ -17,8 +17,8 @@ const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long closing takes at most: the 2 s by which a receiver may exceed the deadline (contract 15.5).
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// The number of open connections above which a new one replaces an idle one, or serves a single request. Enough for
-/// the hosts that get events at the same time, and far below the 1,024 file handles that a process often has.
+/// The fewest connections that are kept, whatever may be in flight, unless the process may open few files. Half of the
+/// 1,024 that it often may.
 const KEPT_CONNECTIONS: usize = 512;
 
 /// How long an attempt may take and how much of a response is read.
@@ -38,7 +38,7 @@ pub struct DeliveryLimits {
     pub drain_timeout: Duration,
     /// The most bytes of the response's body that are read.
     pub drain_bytes: usize,
-    /// The number of open connections above which a new one replaces an idle one, or serves a single request.
+    /// The number of open connections above which a new one replaces an idle one, or is closed as soon as it is idle.
     pub kept_connections: usize,
     /// How long a connection is used, measured from the look-up of the receiver's name.
     pub connection_age: Duration,
@@ -49,6 +49,15 @@ pub struct DeliveryLimits {
     /// How long a connection that nothing uses any more may take to be closed in order: to send the rest of a request
     /// that was answered early, and TLS's goodbye.
     pub closing: Duration,
+}
+
+/// How many connections are kept where so many requests may be in flight, in a process that may open so many files
+/// and sockets (`None`: that is not known). A request in flight has a connection whether or not it is kept, so keeping
+/// as many takes no more at once; the other half of the files is for everything else.
+#[must_use]
+pub fn kept_connections(in_flight: usize, files: Option<usize>) -> usize {
+    let most = files.map_or(KEPT_CONNECTIONS, |files| files / 2);
+    in_flight.max(KEPT_CONNECTIONS).min(most)
 }
 
 impl Default for DeliveryLimits {
@@ -67,6 +76,32 @@ impl Default for DeliveryLimits {
             ping_interval: HTTP2_PING_INTERVAL,
             ping_timeout: HTTP2_PING_TIMEOUT,
             closing: CLOSING,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_kept_as_may_be_in_flight_and_files_allow() {
+        let table = [
+            (1536, None, 512),
+            (1536, Some(1024), 512),
+            (1536, Some(4096), 1536),
+            (12_288, Some(4096), 2048),
+            (12_288, Some(65_536), 12_288),
+            (12_288, Some(usize::MAX), 12_288),
+            (3, Some(65_536), 512),
+            (3, Some(256), 128),
+        ];
+        for (in_flight, files, expected) in table {
+            assert_eq!(
+                kept_connections(in_flight, files),
+                expected,
+                "{in_flight} in flight, {files:?} files"
+            );
         }
     }
 }

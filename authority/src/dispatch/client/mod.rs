@@ -33,7 +33,7 @@ use rustls::ClientConfig;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-pub use self::limits::DeliveryLimits;
+pub use self::limits::{DeliveryLimits, kept_connections};
 use super::connection_count::ConnectionCount;
 use super::connector::{CheckedConnector, DeadlineConnector};
 use super::exchange::{exchange, innermost, outcome_of};

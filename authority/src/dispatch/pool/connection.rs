@@ -53,7 +53,7 @@ pub(super) async fn open<IO: Stream>(
     if stream.stream().connected().is_negotiated_h2() {
         return http2::open(stream, origin, about, limits, pool).await.map(Opened::Http2);
     }
-    let (heard, serves_once) = (stream.heard(), stream.serves_once());
+    let (heard, serves_once) = (stream.heard(), stream.above_limit());
     let builder = {
         let mut builder = http1::Builder::new();
         builder.max_buf_size(MAX_RESPONSE_HEAD_BYTES).max_headers(MAX_RESPONSE_HEADERS);

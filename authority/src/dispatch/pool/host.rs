@@ -82,7 +82,8 @@ impl Host {
         Some(Lease::http2(connection, pool, origin))
     }
 
-    /// Gives the free streams of HTTP/2 connections to waiting attempts.
+    /// Gives the free streams of HTTP/2 connections to waiting attempts. What nobody needs of those opened above the
+    /// limit is closed.
     pub(super) fn serve(&mut self, pool: &Arc<Pool>, origin: &Origin) {
         if let Some(streams) =
             self.shared.iter().filter_map(|connection| connection.known_limit()).next_back()
@@ -104,6 +105,13 @@ impl Host {
                 }
             }
         }
+        if !self.is_waited_for() {
+            self.shared.retain(|connection| !connection.above_limit || connection.idle_since().is_none());
+        }
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.waiting.iter().any(|waiter| !waiter.to.is_closed())
     }
 
     /// Adds an HTTP/1.1 connection that was just made: it may serve any waiter.
@@ -149,14 +157,6 @@ impl Host {
             // The receiver announces its stream limit after the handshake; until then one connection counts as
             // enough for all.
             self.speaks = Speaks::Http2 { streams: usize::MAX };
-        }
-        if connection.serves_once {
-            while let Some(waiter) = self.waiting.pop_front() {
-                if !waiter.to.is_closed() {
-                    return undo(waiter.to.send(Ok(Lease::http2(&connection, pool, origin))));
-                }
-            }
-            return;
         }
         self.shared.push(connection);
         self.serve(pool, origin);
@@ -210,8 +210,30 @@ impl Host {
 
     pub(super) fn close_idle(&mut self, now: Duration, limits: PoolLimits) {
         self.idle.retain(|connection| connection.is_usable(now, limits));
-        self.shared
-            .retain(|connection| connection.is_usable(now, limits) && !connection.is_idle(now, limits));
+        let waited_for = self.is_waited_for();
+        self.shared.retain(|connection| {
+            let idle = connection.idle_since().map(|since| now.saturating_sub(since));
+            connection.is_usable(now, limits) && (waited_for || idle.is_none_or(|idle| idle < limits.idle))
+        });
+    }
+
+    /// Since when the connection has been idle that has been so for longest. A shared one is not idle while attempts
+    /// wait: they wait for it.
+    pub(super) fn longest_idle_since(&self) -> Option<Duration> {
+        let kept = self.idle.first().map(|connection| connection.idle_since);
+        let shared = self.shared.iter().filter(|_| !self.is_waited_for());
+        shared.filter_map(|connection| connection.idle_since()).chain(kept).min()
+    }
+
+    /// Closes a connection that has been idle since then.
+    pub(super) fn close_idle_since(&mut self, since: Duration) {
+        if self.idle.first().is_some_and(|connection| connection.idle_since == since) {
+            self.idle.remove(0);
+        } else if let Some(at) =
+            self.shared.iter().position(|connection| connection.idle_since() == Some(since))
+        {
+            self.shared.remove(at);
+        }
     }
 
     pub(super) fn is_unused(&self) -> bool {

@@ -37,7 +37,8 @@ pub(super) struct Http2 {
     /// The receiver's limit as it is now; `None` once the connection takes no more requests.
     limit: Box<dyn Fn() -> Option<usize> + Send + Sync>,
     about: About,
-    pub(super) serves_once: bool,
+    /// It is closed as soon as nobody uses it.
+    pub(super) above_limit: bool,
     heard: Received,
     in_flight: AtomicUsize,
     /// Milliseconds of the clock at which the last stream ended.
@@ -60,7 +61,7 @@ pub(super) async fn open<IO: Stream>(
     limits: PoolLimits,
     pool: &Weak<Pool>,
 ) -> Result<Arc<Http2>, ConnectFailure> {
-    let (heard, serves_once) = (stream.heard(), stream.serves_once());
+    let (heard, above_limit) = (stream.heard(), stream.above_limit());
     let in_use = InUse::default();
     let tasks = in_use.tasks(limits.closing);
     let watched = Watched::new(tasks.clone());
@@ -83,7 +84,7 @@ pub(super) async fn open<IO: Stream>(
         sender,
         limit: Box::new(limit),
         about,
-        serves_once,
+        above_limit,
         heard,
         in_flight: AtomicUsize::new(0),
         idle_since: AtomicU64::new(whole_ms(about.begun)),
@@ -140,9 +141,10 @@ impl Http2 {
             && now.saturating_sub(self.about.begun) < limits.age
     }
 
-    pub(super) fn is_idle(&self, now: Duration, limits: PoolLimits) -> bool {
-        let since = Duration::from_millis(self.idle_since.load(Ordering::Relaxed));
-        self.in_flight.load(Ordering::Relaxed) == 0 && now.saturating_sub(since) >= limits.idle
+    /// Since when it has been idle, if it is.
+    pub(super) fn idle_since(&self) -> Option<Duration> {
+        let idle = self.in_flight.load(Ordering::Acquire) == 0;
+        idle.then(|| Duration::from_millis(self.idle_since.load(Ordering::Relaxed)))
     }
 
     /// Whether it can take one more request now.
@@ -230,10 +232,13 @@ impl StreamSlot {
 
 impl Drop for StreamSlot {
     fn drop(&mut self) {
-        self.connection.in_flight.fetch_sub(1, Ordering::Relaxed);
-        if let Some(pool) = self.pool.upgrade().filter(|_| !self.undone) {
-            let now = whole_ms(pool.now());
-            self.connection.idle_since.store(now, Ordering::Relaxed);
+        let pool = self.pool.upgrade().filter(|_| !self.undone);
+        if let Some(pool) = &pool {
+            self.connection.idle_since.store(whole_ms(pool.now()), Ordering::Relaxed);
+        }
+        // After that, so that it never looks idle for longer than it is.
+        self.connection.in_flight.fetch_sub(1, Ordering::Release);
+        if let Some(pool) = pool {
             pool.has_room(&self.origin);
         }
     }

@@ -255,12 +255,9 @@ impl State {
 
     /// Makes room for a connection that is about to be made.
     fn close_longest_idle(&mut self) {
-        let idle = self.hosts.values_mut().filter_map(|host| {
-            let since = host.idle.first()?.idle_since;
-            Some((since, host))
-        });
-        if let Some((_, host)) = idle.min_by_key(|(since, _)| *since) {
-            host.idle.remove(0);
+        let idle = self.hosts.values_mut().filter_map(|host| Some((host.longest_idle_since()?, host)));
+        if let Some((since, host)) = idle.min_by_key(|(since, _)| *since) {
+            host.close_idle_since(since);
         }
     }
 }
