@@ -7,22 +7,39 @@ use tokio_rustls::server::TlsStream;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 pub(crate) const RST_STREAM: u8 = 3;
-pub(crate) const SETTINGS: u8 = 4;
+const SETTINGS: u8 = 4;
 pub(crate) const GOAWAY: u8 = 7;
 const WINDOW_UPDATE: u8 = 8;
 
 pub(crate) const REFUSED_STREAM: [u8; 4] = [0, 0, 0, 7];
 
 /// A connection on which the test writes every frame itself.
-pub(crate) struct Frames(TlsStream<TcpStream>);
+pub(crate) struct Frames {
+    stream: TlsStream<TcpStream>,
+    /// The settings that the client has not acknowledged yet.
+    unacknowledged: u32,
+}
 
 impl Frames {
     /// Begins HTTP/2 on a connection, and says nothing of limits.
     pub(crate) async fn begin(connection: TlsStream<TcpStream>) -> Self {
-        let mut frames = Self(connection);
-        frames.0.read_exact(&mut [0; 24]).await.unwrap();
-        frames.write(SETTINGS, 0, 0, &[]).await;
+        let mut frames = Self { stream: connection, unacknowledged: 0 };
+        frames.stream.read_exact(&mut [0; 24]).await.unwrap();
+        frames.set(&[]).await;
         frames
+    }
+
+    async fn set(&mut self, settings: &[u8]) {
+        self.write(SETTINGS, 0, 0, settings).await;
+        self.unacknowledged += 1;
+    }
+
+    /// Allows so many streams at a time, and waits until the client knows.
+    pub(crate) async fn allow(&mut self, streams: u8) {
+        self.set(&[0, 3, 0, 0, 0, streams]).await;
+        while self.unacknowledged > 0 {
+            self.next().await.unwrap();
+        }
     }
 
     pub(crate) async fn write(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
@@ -31,23 +48,26 @@ impl Frames {
         frame.extend([kind, flags]);
         frame.extend(stream.to_be_bytes());
         frame.extend(payload);
-        self.0.write_all(&frame).await.unwrap();
-        self.0.flush().await.unwrap();
+        self.stream.write_all(&frame).await.unwrap();
+        self.stream.flush().await.unwrap();
     }
 
     /// Allows as much of a body as there can be.
     pub(crate) async fn open_wide(&mut self) {
-        self.write(SETTINGS, 0, 0, &[0, 4, 0x7f, 0xff, 0xff, 0xff]).await;
+        self.set(&[0, 4, 0x7f, 0xff, 0xff, 0xff]).await;
         self.write(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0, 0]).await;
     }
 
     /// The kind, flags and stream of the next frame; `None` at the connection's end.
     async fn next(&mut self) -> Option<(u8, u8, u32)> {
         let mut head = [0; 9];
-        self.0.read_exact(&mut head).await.ok()?;
+        self.stream.read_exact(&mut head).await.ok()?;
         let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
         let mut payload = vec![0; usize::try_from(length).unwrap()];
-        self.0.read_exact(&mut payload).await.ok()?;
+        self.stream.read_exact(&mut payload).await.ok()?;
+        if (head[3], head[4]) == (SETTINGS, 1) {
+            self.unacknowledged -= 1;
+        }
         Some((head[3], head[4], u32::from_be_bytes(head[5..].try_into().unwrap())))
     }
 

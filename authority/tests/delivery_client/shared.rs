@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 use authority::dispatch::client::DeliveryLimits;
+use authority_domain::AttemptOutcome;
 use tokio::sync::Barrier;
 
 use super::http2::{Receiver, all_succeed};
@@ -44,4 +46,36 @@ async fn a_further_connection_takes_the_place_of_an_idle_shared_one() {
         assert_eq!(shared.request().await, None);
     })
     .await;
+}
+
+/// A receiver that allows no streams for a while gets no further connection, on which it would say the same. Attempts
+/// wait until it allows one again, or until their deadline.
+#[tokio::test]
+async fn a_receiver_that_allows_no_streams_gets_no_further_connection() {
+    let receiver = Receiver::start().await;
+    let limits = DeliveryLimits { deadline: Duration::from_secs(2), ..DeliveryLimits::default() };
+    let client = receiver.client(limits);
+    bounded(async {
+        let script = async {
+            let mut connection = receiver.frames().await;
+            let stream = connection.request().await.unwrap();
+            connection.answer(stream).await;
+            connection.allow(0).await;
+            connection
+        };
+        let (report, mut connection) = tokio::join!(attempt(&client, &receiver.url), script);
+        assert_eq!((report.outcome, report.status), SUCCESS);
+        let report = attempt(&client, &receiver.url).await;
+        assert_eq!((report.outcome, report.status), (AttemptOutcome::Timeout, None));
+        // The attempt waits already when the receiver allows a stream again: it is polled first.
+        let script = async {
+            connection.allow(1).await;
+            let stream = connection.request().await.unwrap();
+            connection.answer(stream).await;
+        };
+        let (report, ()) = tokio::join!(attempt(&client, &receiver.url), script);
+        assert_eq!((report.outcome, report.status), SUCCESS);
+    })
+    .await;
+    assert!(nobody_came(receiver.listener));
 }

@@ -188,7 +188,7 @@ impl Host {
     }
 
     /// How many connections to begin for the waiting attempts.
-    pub(super) fn missing(&mut self, now: Duration, https: bool) -> usize {
+    pub(super) fn missing(&mut self, now: Duration, limits: PoolLimits, https: bool) -> usize {
         self.waiting.retain(|waiter| !waiter.to.is_closed());
         let waiting = self.waiting.len();
         if !https {
@@ -199,6 +199,7 @@ impl Host {
             Speaks::Unknown => waiting.min(1),
             Speaks::Http1 => waiting.saturating_sub(self.returning),
             Speaks::Http2 { .. } if !self.shared.is_empty() && now < self.further_at => 0,
+            Speaks::Http2 { .. } if self.is_halted(now, limits) => 0,
             Speaks::Http2 { streams } => {
                 let more = SHARED_MAX.saturating_sub(self.shared.len());
                 waiting.div_ceil(streams.max(1)).min(more)
@@ -206,6 +207,13 @@ impl Host {
         };
         let unknown = self.shared.iter().filter(|connection| !connection.is_settled()).count();
         wanted.saturating_sub(self.connecting + unknown)
+    }
+
+    /// Whether the receiver allows no requests at present. The newest connection counts: on a further one it would most
+    /// likely say the same, and on the one after that.
+    fn is_halted(&self, now: Duration, limits: PoolLimits) -> bool {
+        let said = self.shared.iter().rfind(|other| other.is_settled() && other.is_usable(now, limits));
+        said.is_some_and(|newest| newest.is_halted())
     }
 
     pub(super) fn close_idle(&mut self, now: Duration, limits: PoolLimits) {

@@ -47,6 +47,8 @@ pub(super) struct Http2 {
     served: AtomicBool,
     /// The receiver has announced its stream limit.
     settled: AtomicBool,
+    /// The pool waits until the receiver allows streams again.
+    halted: AtomicBool,
     /// It takes no more requests.
     retired: AtomicBool,
     #[expect(dead_code, reason = "held until nothing uses the connection")]
@@ -90,6 +92,7 @@ pub(super) async fn open<IO: Stream>(
         idle_since: AtomicU64::new(whole_ms(about.begun)),
         served: AtomicBool::new(false),
         settled: AtomicBool::new(false),
+        halted: AtomicBool::new(false),
         retired: AtomicBool::new(false),
         in_use,
     });
@@ -113,14 +116,14 @@ pub(super) async fn open<IO: Stream>(
     let (weak, pool_told, at) = (Arc::downgrade(&http2), pool.clone(), origin.clone());
     watched.tell(move || {
         if let Some(http2) = weak.upgrade()
-            && http2.settles()
+            && http2.has_news()
             && let Some(pool) = pool_told.upgrade()
         {
             pool.has_room(&at);
         }
     });
     // A limit that arrived before the callback was set has notified nobody: note it now.
-    http2.settles();
+    http2.has_news();
     Ok(http2)
 }
 
@@ -173,13 +176,26 @@ impl Http2 {
         !self.is_settled() && !self.served.load(Ordering::Relaxed)
     }
 
-    /// Checks whether the stream limit has arrived. Returns true only the first time.
-    fn settles(&self) -> bool {
-        if self.is_settled() {
+    /// Whether the receiver allows no streams at present. It will say when it does again, and then the pool is told.
+    pub(super) fn is_halted(&self) -> bool {
+        let halted = || self.is_settled() && (self.limit)() == Some(0);
+        if !halted() {
             return false;
         }
-        let said = (self.limit)().is_some_and(|limit| limit != NOT_SAID_YET);
-        said && !self.settled.swap(true, Ordering::Relaxed)
+        self.halted.store(true, Ordering::SeqCst);
+        // Once more: what came in between has told nobody.
+        halted()
+    }
+
+    /// Checks whether the pool is to be told: the stream limit has arrived, or is no longer 0. True once for each.
+    fn has_news(&self) -> bool {
+        if self.is_settled() && !self.halted.load(Ordering::SeqCst) {
+            return false;
+        }
+        let Some(limit) = (self.limit)().filter(|limit| *limit != NOT_SAID_YET) else { return false };
+        let settles = !self.settled.swap(true, Ordering::Relaxed);
+        let resumes = limit > 0 && self.halted.swap(false, Ordering::SeqCst);
+        settles || resumes
     }
 }
 

@@ -142,7 +142,7 @@ impl Pool {
     /// Begins the connections that the queue needs and that are not being made yet.
     fn begin_wanted(self: &Arc<Self>, state: &mut State, origin: &Origin) {
         let now = self.now();
-        let missing = state.at(origin).missing(now, origin.is_https());
+        let missing = state.at(origin).missing(now, self.limits, origin.is_https());
         for _ in 0..missing {
             if self.connection_count.is_full() {
                 state.close_longest_idle();
