@@ -127,6 +127,7 @@ pub(crate) async fn portal(browser: &mut Browser, authority: &Authority, history
         asks.list(&format!("events {kind}"), &format!("/portal/events?type={kind}")).await;
     }
     asks.page("event", format!("/portal/events/{event}"));
+    asks.page("API keys", "/portal/api-keys");
     asks.named
 }
 

@@ -176,7 +176,8 @@ test("axe finds nothing on any page, light and dark, narrow and wide", async () 
   const paths = {
     overview: "", follows: "?follow=yes", endpoints: "/endpoints", endpoint: `/endpoints/${endpoint.id}`,
     explain: `/endpoints/${endpoint.id}/explain`, deliveries: `/deliveries?endpoint=${endpoint.id}&status=failed`,
-    delivery: `/deliveries/${delivery}`, events: "/events", event: `/events/${event}`, missing: "/nowhere",
+    delivery: `/deliveries/${delivery}`, events: "/events", event: `/events/${event}`, keys: "/api-keys",
+    missing: "/nowhere",
   };
   const signedOut = async (page) => {
     await page.goto(at(""));

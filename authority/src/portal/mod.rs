@@ -3,12 +3,14 @@
 //! The platform's operator makes a link and hands it on; whoever opens it (`enter`) has a session of one merchant and
 //! mode, with the scopes that the operator chose ([`crate::app::portal::sessions`]). Pages and forms are those of
 //! `pages`, asked with the merchant's own use cases: what belongs to another merchant or mode does not exist
-//! here. Each page checks its scope: `events:read` for events, `webhooks:manage` for endpoints and deliveries.
+//! here. Each page checks its scope: `events:read` for events, `webhooks:manage` for endpoints, deliveries and keys.
 //!
 //! The listener is public. A link or session that does not work counts against the address that it comes from like a
 //! wrong key; what a session does counts against its merchant's limits like the API's requests. Deliberately absent:
-//! API keys, which only the operator manages, and anything of its own that changes records.
+//! anything that makes or ends API keys, which only the operator does (`api_keys`), and anything of its own that changes
+//! records.
 
+mod api_keys;
 mod brand;
 mod deliveries;
 mod endpoint;
@@ -57,6 +59,7 @@ pub fn routes() -> Router<AppState> {
         .merge(events::routes())
         .merge(deliveries::routes())
         .merge(endpoints::routes())
-        .merge(endpoint::routes());
+        .merge(endpoint::routes())
+        .merge(api_keys::routes());
     pages::site::<PortalVisitor>(pages)
 }

@@ -21,6 +21,8 @@ use crate::pages::{Presence, Site, Visitor};
 
 /// What pages of events need.
 pub(super) const EVENTS: &[Scope] = &[Scope::EventsRead];
+/// What the page of keys needs ([`super::api_keys`]).
+pub(super) const KEYS: &[Scope] = PortalVisitor::MANAGES;
 
 impl Visitor for PortalVisitor {
     type Scope = Scope;
@@ -88,10 +90,11 @@ impl Visitor for PortalVisitor {
     }
 
     fn places(&self) -> Vec<Place> {
-        let places: [(&'static str, &str, &[Scope]); 3] = [
+        let places: [(&'static str, &str, &[Scope]); 4] = [
             ("Endpoints", "endpoints", Self::MANAGES),
             ("Deliveries", "deliveries", Self::MANAGES),
             ("Events", "events", EVENTS),
+            ("API keys", "api-keys", KEYS),
         ];
         let seen = places.into_iter().filter(|(_, _, scopes)| self.may(scopes));
         seen.map(|(name, room, _)| Place { name, path: format!("{}/{room}", LINKS.root) }).collect()

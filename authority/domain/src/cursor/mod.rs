@@ -81,6 +81,8 @@ list_kinds! {
     PartnerOrders = 13;
     /// `/webhook-endpoints/:id/undelivered`; the endpoint is part of the filter string
     Undelivered = 14;
+    /// The portal's API keys, by id; merchant and mode are the filter string
+    ApiKeys = 15;
     /// Operator: merchants
     OperatorMerchants = 32;
     /// Operator: API keys of a merchant; the merchant is part of the filter string

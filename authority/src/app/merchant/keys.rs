@@ -11,7 +11,7 @@ use rand_core::Rng;
 use serde::Serialize;
 
 use crate::app::lists::written;
-use crate::app::{Answer, App, List, ListRequest, Mutation, Owner, Work};
+use crate::app::{Answer, App, Caller, List, ListRequest, Mutation, Owner, Work};
 
 /// A key as the operator sees it (contract 2.11). Has no `Debug`: it may hold the key.
 #[derive(Serialize)]
@@ -135,13 +135,29 @@ impl App {
 
     /// `GET /merchants/:m/api-keys`: newest first.
     pub async fn api_keys_list(&self, request: &ListRequest, merchant: Named<MerchantId>) -> Result<List> {
-        let merchant = merchant?;
-        let show = |key: ApiKeyRecord| Ok((key.id.to_string(), written(shown(&key, None, self.now()))?));
+        let (merchant, show) = (merchant?, |key| self.listed(key));
         self.operator_list(ListKind::OperatorApiKeys, KeyId::PREFIX, request, show, async move |tx, of| {
             tx.merchant_get(&merchant).await?.ok_or_else(MerchantId::missing)?;
             Ok(tx.api_keys_page(&merchant, of.before.as_deref(), of.rows).await?)
         })
         .await
+    }
+
+    /// The keys of the caller's merchant and mode, newest first: for the portal, which shows some of each record.
+    pub async fn api_keys_own(&self, caller: &Caller, request: &ListRequest) -> Result<List> {
+        let tenant = caller.tenant.clone();
+        // What makes a cursor by ids the tenant's own.
+        let filter = format!("{} {}", tenant.merchant_id, tenant.livemode);
+        let (request, show) = (ListRequest { filter, ..request.clone() }, |key| self.listed(key));
+        self.operator_list(ListKind::ApiKeys, KeyId::PREFIX, &request, show, async move |tx, of| {
+            Ok(tx.api_keys_page_of(&tenant, of.before.as_deref(), of.rows).await?)
+        })
+        .await
+    }
+
+    /// A key on a list, with its id.
+    fn listed(&self, key: ApiKeyRecord) -> Result<(String, String)> {
+        Ok((key.id.to_string(), written(shown(&key, None, self.now()))?))
     }
 }
 

@@ -99,7 +99,9 @@ async fn pages_that_show_what_changes_name_their_stream(database: Database) {
         assert_eq!(Stream::ask(browser, &address(&html), &[]).await.status, 200, "{page}");
     }
     // What does not change by itself has no script.
-    for (browser, page) in [(&console, "/console/merchants"), (&portal, "/portal/endpoints")] {
+    for (browser, page) in
+        [(&console, "/console/merchants"), (&portal, "/portal/endpoints"), (&portal, "/portal/api-keys")]
+    {
         let html = browser.page(page).await;
         assert!(!html.contains("<script") && !html.contains("data-live"), "{html}");
     }

@@ -146,6 +146,7 @@ async fn texts_of_others_are_texts(database: Database) {
         "/portal".to_owned(),
         "/portal/endpoints".to_owned(),
         "/portal/events".to_owned(),
+        "/portal/api-keys".to_owned(),
         format!("/portal/events?type={}", encoded(HOSTILE)),
         format!("/portal/deliveries?status={0}&endpoint={0}", encoded(HOSTILE)),
         format!("/portal/endpoints/{}", encoded(HOSTILE)),
@@ -168,7 +169,8 @@ async fn every_answer_has_the_headers_and_is_small(database: Database) {
     let delivery = merchant.deliveries(&endpoint).await.remove(0);
     let browser = entered(&merchant, ALL).await;
     let (pages, _) = paths(&endpoint, &delivery);
-    let all = ["/portal", "/portal/endpoints", "/portal/events", "/portal/deliveries"].map(str::to_owned);
+    let lists = ["/portal/endpoints", "/portal/events", "/portal/deliveries", "/portal/api-keys"];
+    let all = ["/portal"].into_iter().chain(lists).map(str::to_owned).collect::<Vec<_>>();
     for path in pages.iter().chain(&all) {
         let size = browser.page(path).await.len();
         assert!(size <= 60 * 1024, "{path} has {size} bytes");

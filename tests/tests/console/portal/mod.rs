@@ -2,6 +2,7 @@
 
 mod brand;
 mod foreign;
+mod keys;
 mod mending;
 pub(crate) mod sessions;
 

@@ -1,7 +1,7 @@
-//! The keys of merchants, as the operator manages them.
+//! The keys of merchants, as the operator manages them and each merchant sees its own.
 
 use authority_domain::merchant::key_record::ApiKeyRecord;
-use authority_domain::{KeyId, MerchantId, Scope, Timestamp};
+use authority_domain::{KeyId, MerchantId, Scope, Tenant, Timestamp};
 
 use crate::sql::transaction::tx::Written;
 use crate::sql::{Kind, Query, Result, Row, ShardSet, StoreError, Tx, fields, query, row};
@@ -37,16 +37,36 @@ impl Tx {
         query.read_optional_as(&mut self.conn, record).await
     }
 
-    /// Up to `limit` keys of the merchant before the one with the id `before`, newest first.
+    /// Up to `limit` keys of the merchant, of both modes, before the one with the id `before`, newest first.
     pub async fn api_keys_page(
         &mut self,
         merchant: &MerchantId,
         before: Option<&str>,
         limit: i64,
     ) -> Result<Vec<ApiKeyRecord>> {
+        self.keys_page(merchant, None, before, limit).await
+    }
+
+    /// The same of one mode alone.
+    pub async fn api_keys_page_of(
+        &mut self,
+        tenant: &Tenant,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<ApiKeyRecord>> {
+        self.keys_page(&tenant.merchant_id, Some(tenant.livemode), before, limit).await
+    }
+
+    async fn keys_page(
+        &mut self,
+        merchant: &MerchantId,
+        livemode: Option<bool>,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<ApiKeyRecord>> {
         let mut query = Query::new("SELECT ");
         query.push(COLUMNS).push(" FROM api_keys k WHERE k.merchant_id = ").push_bind(merchant.as_str());
-        query.push_some(" AND k.id < ", before);
+        query.push_some(" AND k.livemode = ", livemode).push_some(" AND k.id < ", before);
         query.push(" ORDER BY k.id DESC LIMIT ").push_bind(limit);
         query.read_as(&mut self.conn, record).await
     }

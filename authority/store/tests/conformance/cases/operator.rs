@@ -124,6 +124,22 @@ pub(crate) async fn keys_are_listed_replaced_and_ended(shop: Shop, _: &dyn Datab
     assert_eq!(page(None, 9).await, [new.clone(), old.clone()]);
     assert_eq!(page(None, 1).await, [new.clone()]);
     assert_eq!(page(Some(&new.id), 9).await, [old.clone()]);
+    // Of one mode, and of one merchant in it.
+    let mut test = api_key(&shop.tenant.merchant_id, 5);
+    (test.id, test.livemode) = (KeyId::generate(at(120), &mut dice()), false);
+    insert(test.clone()).await;
+    assert_eq!(page(None, 9).await, [test.clone(), new.clone(), old.clone()]);
+    let of_mode = async |shop: &Shop, before: Option<&KeyId>, limit| -> Vec<KeyId> {
+        let before = before.map(KeyId::to_string);
+        let found = read!(shop, |tx| tx.api_keys_page_of(&shop.tenant, before.as_deref(), limit));
+        found.into_iter().map(|key| key.id).collect()
+    };
+    assert_eq!(of_mode(&shop, None, 9).await, [new.id.clone(), old.id.clone()]);
+    assert_eq!(of_mode(&shop, None, 1).await, [new.id.clone()]);
+    assert_eq!(of_mode(&shop, Some(&test.id), 9).await, [new.id.clone(), old.id.clone()]);
+    assert_eq!(of_mode(&shop, Some(&new.id), 9).await, [old.id.clone()]);
+    assert_eq!(of_mode(&shop.in_test_mode(), None, 9).await, [test.id]);
+    assert!(of_mode(&other.in_test_mode(), None, 9).await.is_empty());
     let absent = api_key(&shop.tenant.merchant_id, 4);
     ask!(shop.store.write, |tx| tx.api_key_end(&absent)).unwrap_err();
 
