@@ -43,6 +43,7 @@ impl Asks<'_> {
         self.page(name, &path);
         self.page(format!("{name}: why was it refused"), format!("{path}/explain"));
         self.list(&format!("{name}: what has not arrived"), &format!("{path}/undelivered")).await;
+        self.list(&format!("{name}: its recoveries"), &format!("{path}/recoveries")).await;
         let count = format!("{path}/recover/count");
         let asked = self.browser.form(&path, &count, "since=2026-01-01T00:00:00Z").await;
         self.named.push(Named { name: format!("{name}: count before a recovery"), asked });

@@ -105,6 +105,7 @@ export const ofEndpoint = (address) => ({
     await page.getByText("Likely causes").first().waitFor();
   },
   undelivered: `${address}/undelivered`,
+  recoveries: `${address}/recoveries`,
   "refused-url": refused(address, "URL", "gopher://nowhere", "Change"),
   "wrong-method": `${address}/rotate`,
 });

@@ -6,7 +6,8 @@
 //! merchant's lists are ordered by the sequences of its stream; the operator's lists span all merchants and are
 //! ordered by the records' ids, which follow the order of creation. `App::list` and `App::operator_list` implement
 //! these two; a feed, which also returns where to resume, builds its page itself. What has no place in a stream, as
-//! keys have none, goes by ids on a merchant's pages too; then the filter names the tenant, and so binds the cursor.
+//! keys and recoveries have none, goes by ids on a merchant's pages too; then the filter names whose it is, and so binds
+//! the cursor.
 
 use authority_domain::cursor::Owner;
 use authority_domain::{ErrorCode, ListKind, Refusal, Result, Tenant};

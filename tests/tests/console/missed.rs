@@ -1,4 +1,4 @@
-//! A recovery that runs is found, watched and cancelled at its own endpoint.
+//! A recovery that runs is found, watched and cancelled at its own endpoint, and one that has ended is listed there.
 
 use serde_json::{Value, json};
 use tests::{Database, Endpoint, Merchant, Receiver, on_both_databases, text};
@@ -32,6 +32,9 @@ async fn a_recovery_that_runs_is_found_at_its_endpoint(database: Database) {
         let html = browser.page(&at(site, &endpoint)).await;
         let link = format!("<a href=\"{}\"><bdi>{recovery}</bdi></a>", watched(site));
         assert!(html.contains("It gets what it missed") && html.contains(&link), "{link}: {html}");
+        let all = browser.page(&format!("{}/recoveries", at(site, &endpoint))).await;
+        assert!(all.contains("Recoveries that run") && all.contains(&link), "{all}");
+        assert!(all.contains("No recovery has ended yet."), "{all}");
         let html = browser.page(&at(site, &other)).await;
         assert!(!html.contains("It gets what it missed") && !html.contains(&recovery), "{html}");
         // Nor is it the other endpoint's to cancel.
@@ -45,7 +48,22 @@ async fn a_recovery_that_runs_is_found_at_its_endpoint(database: Database) {
     let cancel = format!("{}/recoveries/{recovery}/cancel", at("portal", &endpoint));
     let said = visitor.done(&watched("portal"), &cancel, &[]).await;
     assert!(said.contains("The recovery was cancelled."), "{said}");
-    assert!(!operator.page(&at("console", &endpoint)).await.contains("It gets what it missed"));
+    // Ended, it stands with what became of it among all recoveries of its endpoint, and of no other.
+    for (site, browser) in [("console", &operator), ("portal", &visitor)] {
+        let html = browser.page(&at(site, &endpoint)).await;
+        let all = format!("{}/recoveries", at(site, &endpoint));
+        assert!(!html.contains("It gets what it missed"), "{html}");
+        assert!(html.contains(&format!("<a href=\"{all}\">All recoveries of this endpoint</a>")), "{html}");
+        let html = browser.page(&all).await;
+        let row = format!(
+            "<th scope=\"row\"><a href=\"{}\"><bdi>{recovery}</bdi></a></th>\
+             <td><span class=\"state cancelled\"><bdi>cancelled</bdi></span></td>",
+            watched(site)
+        );
+        assert!(html.contains(&row) && html.contains(&receiver.url("/hook")), "{row}: {html}");
+        let html = browser.page(&format!("{}/recoveries", at(site, &other))).await;
+        assert!(html.contains("No recovery has ended yet.") && !html.contains(&recovery), "{html}");
+    }
     gate.open();
 }
 
@@ -57,7 +75,12 @@ async fn what_has_no_stream_misses_nothing(database: Database) {
     let browser = Browser::signed_in(&authority).await;
     let page = format!("/console/endpoints/{sink}");
     assert!(!browser.page(&page).await.contains("has not arrived"));
-    let missed = browser.get(&format!("{page}/undelivered")).await;
-    assert_eq!(missed.status, 404, "{}", missed.text());
-    assert!(!missed.text().contains("Everything has arrived."), "{}", missed.text());
+    assert!(!browser.page(&page).await.contains("/recoveries"));
+    for (name, empty) in
+        [("undelivered", "Everything has arrived."), ("recoveries", "No recovery has ended yet.")]
+    {
+        let missed = browser.get(&format!("{page}/{name}")).await;
+        assert_eq!(missed.status, 404, "{}", missed.text());
+        assert!(!missed.text().contains(empty), "{}", missed.text());
+    }
 }

@@ -83,6 +83,8 @@ list_kinds! {
     Undelivered = 14;
     /// The portal's API keys, by id; merchant and mode are the filter string
     ApiKeys = 15;
+    /// The pages' recoveries of an endpoint that have ended, by id; the endpoint is the filter string
+    Recoveries = 16;
     /// Operator: merchants
     OperatorMerchants = 32;
     /// Operator: API keys of a merchant; the merchant is part of the filter string

@@ -11,7 +11,7 @@ use authority_domain::order::no_members;
 use authority_domain::recovery::undelivered::Wanted;
 use authority_domain::recovery::{Recovery, RecoveryRequest, RecoveryStatus};
 use authority_domain::{
-    Endpoint, EndpointId, EndpointStatus, ErrorCode, Named, RecoveryId, Refusal, Result, Tenant,
+    Endpoint, EndpointId, EndpointStatus, ErrorCode, ListKind, Named, RecoveryId, Refusal, Result, Tenant,
 };
 use authority_store::StoreError;
 use authority_store::tx::{RecoveryJob, Stretch};
@@ -21,7 +21,8 @@ use serde_json::Value;
 use crate::app::delivery::undelivered::{WINDOW, range};
 use crate::app::endpoint::changes::addressed;
 use crate::app::endpoint::merchant::Holder;
-use crate::app::{Answer, App, Mutation, Work};
+use crate::app::lists::written;
+use crate::app::{Answer, App, List, ListRequest, Mutation, Work};
 
 /// Most events that a dry run reads: a second or two.
 const DRY_RUN_EVENTS: i64 = 400_000;
@@ -93,6 +94,22 @@ impl App {
         let tenant = holder.into().tenant;
         let found = self.read(async move |tx| tx.recovery_get(&tenant, &id).await).await?;
         Answer::record(200, &found.ok_or_else(RecoveryId::missing)?)
+    }
+
+    /// The recoveries of an endpoint that have ended, newest first: for the pages.
+    pub async fn recoveries_ended_list(
+        &self,
+        holder: impl Into<Holder>,
+        endpoint: EndpointId,
+        request: &ListRequest,
+    ) -> Result<List> {
+        let tenant = holder.into().tenant;
+        let request = ListRequest { filter: endpoint.to_string(), ..request.clone() };
+        let show = |recovery: Recovery| Ok((recovery.id.to_string(), written(recovery)?));
+        self.operator_list(ListKind::Recoveries, RecoveryId::PREFIX, &request, show, async move |tx, of| {
+            Ok(tx.recoveries_ended_page(&tenant, &endpoint, of.before.as_deref(), of.rows).await?)
+        })
+        .await
     }
 
     /// The recoveries of an endpoint that run, newest first.

@@ -1,11 +1,12 @@
 //! An endpoint as both sites show it: how it is, why it is held back, what it missed. What can be done about it is in
-//! [`actions`] and [`recovery`], all that it missed in [`undelivered`], which secret signs what in [`rotation`], and
-//! why its receiver refused a delivery in [`explain`]. Each site says whose endpoints it shows ([`KeepsEndpoints`]) and
-//! adds the forms that differ.
+//! [`actions`] and [`recovery`], all that it missed in [`undelivered`], all its recoveries in [`recoveries`], which
+//! secret signs what in [`rotation`], and why its receiver refused a delivery in [`explain`]. Each site says whose
+//! endpoints it shows ([`KeepsEndpoints`]) and adds the forms that differ.
 
 pub(crate) mod actions;
 pub(crate) mod delete;
 mod explain;
+mod recoveries;
 pub(crate) mod recovery;
 pub(crate) mod rotation;
 mod undelivered;
@@ -86,6 +87,8 @@ pub(crate) struct EndpointView {
     pub(crate) recovery: Option<recovery::Progress>,
     /// Recoveries that run; `None` when none does.
     pub(crate) recoveries: Option<Table>,
+    /// Where all are, those that have ended among them; `None` for the platform's own endpoint.
+    pub(crate) all_recoveries: Option<String>,
     /// The forms, when the visitor may send them.
     pub(crate) forms: Option<Forms>,
 }
@@ -108,6 +111,7 @@ pub(crate) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
     Router::new()
         .merge(actions::routes::<W>())
         .merge(recovery::routes::<W>())
+        .merge(recoveries::routes::<W>())
         .merge(explain::routes::<W>())
         .merge(delete::routes::<W>())
         .merge(undelivered::routes::<W>())
@@ -140,8 +144,10 @@ pub(crate) async fn view<W: KeepsEndpoints>(
     let of_merchant = alive && !owner.is_operator();
     let newest = ListRequest { limit: ROWS, cursor: None, filter: endpoint.id.to_string() };
     let since = endpoint.health.last_success_at.unwrap_or(endpoint.created_at);
+    let path = links.record("endpoints", endpoint.id.as_str());
     Ok(EndpointView {
-        path: links.record("endpoints", endpoint.id.as_str()),
+        all_recoveries: (!owner.is_operator()).then(|| format!("{path}/recoveries")),
+        path,
         facts: facts(shown, visit),
         day: day_facts(&day, visit.now),
         chart: attempts(&day.hours, visit.now),

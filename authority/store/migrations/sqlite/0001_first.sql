@@ -503,6 +503,8 @@ CREATE TABLE endpoint_recoveries (
     FOREIGN KEY (shard, endpoint_id) REFERENCES webhook_endpoints (shard, id)
 );
 CREATE INDEX endpoint_recoveries_running ON endpoint_recoveries (endpoint_id, id) WHERE status = 'running';
+-- Of those that have ended alone, so that the planner does not prefer it for those that run.
+CREATE INDEX endpoint_recoveries_ended ON endpoint_recoveries (shard, endpoint_id, id) WHERE status <> 'running';
 
 -- A delivery has the shard of its endpoint. The platform's endpoint gets events of all shards, so the event's shard
 -- stands beside the event's id; no foreign key crosses shards.

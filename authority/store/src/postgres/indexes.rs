@@ -20,9 +20,9 @@ const LOCK: i64 = 0x6175_7468_6f72_6978;
 const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Name, and what follows `ON`: what the console's search finds records by, over all merchants, the endpoints that its
-/// first page shows, the deliveries that were given up, and what the service looks for by itself among all merchants:
-/// refunds that move, and at its start what is sealed for endpoints.
-const INDEXES: [(&str, &str); 13] = [
+/// first page shows, the deliveries that were given up, the recoveries that have ended, and what the service looks for
+/// by itself among all merchants: refunds that move, and at its start what is sealed for endpoints.
+const INDEXES: [(&str, &str); 14] = [
     ("orders_by_number", "orders (order_number)"),
     ("orders_by_customer_reference", "orders (customer_reference) WHERE customer_reference IS NOT NULL"),
     (
@@ -46,6 +46,7 @@ const INDEXES: [(&str, &str); 13] = [
         "deliveries_given_up_by_endpoint",
         "deliveries (endpoint_id, status, id) WHERE status IN ('failed', 'cancelled')",
     ),
+    ("endpoint_recoveries_ended", "endpoint_recoveries (shard, endpoint_id, id) WHERE status <> 'running'"),
     (
         "refunds_open_in_test",
         "refunds (merchant_id, id) WHERE status NOT IN ('completed', 'failed') AND livemode = FALSE",

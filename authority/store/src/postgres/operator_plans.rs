@@ -2,7 +2,7 @@
 //! the server.
 
 use authority_domain::list_filter::AllDeliveriesFilter;
-use authority_domain::{DeliveryStatus, EndpointId, Timestamp};
+use authority_domain::{DeliveryStatus, EndpointId, MerchantId, Tenant, Timestamp};
 use sqlx::ConnectOptions as _;
 use sqlx::postgres::PgConnectOptions;
 
@@ -143,5 +143,28 @@ async fn whose_events_are_old(tx: &mut Tx) {
         let read = read(tx, &["events"]).await - before;
         assert_eq!(due.len(), found);
         assert!(read <= 100, "{read} rows read");
+    }
+}
+
+/// Of an endpoint with few, beside 100,000 of another one.
+#[tokio::test]
+async fn a_page_of_recoveries_reads_what_it_shows() {
+    let mut tx = connected().await;
+    let many = "INSERT INTO endpoint_recoveries (shard, id, merchant_id, livemode, endpoint_id, status, since, \
+         after_sequence, last_sequence, counted_to, walked_to, matched, enqueued, created_at, updated_at, finished_at) \
+         SELECT shard_of('mer'), 'rcv_' || lpad(n::text, 6, '0'), 'mer', TRUE, \
+         CASE WHEN n <= 3 THEN 'small' ELSE 'busy' END, 'completed', 0, 0, 1, 1, 1, 0, 0, 0, 0, 0 \
+         FROM generate_series(1, 100000) n";
+    for sql in FILL.iter().take(2).chain(&[many, "VACUUM ANALYZE", "BEGIN"]) {
+        query(*sql).write(&mut tx.conn).await.unwrap();
+    }
+    let tenant = Tenant { merchant_id: MerchantId::from_store("mer".to_owned()), livemode: true };
+    for (endpoint, found) in [("small", 3), ("busy", 26), ("none", 0)] {
+        let id = EndpointId::from_store(endpoint.to_owned());
+        let before = read(&mut tx, &["endpoint_recoveries"]).await;
+        let page = tx.recoveries_ended_page(&tenant, &id, None, 26).await.unwrap();
+        let read = read(&mut tx, &["endpoint_recoveries"]).await - before;
+        assert_eq!(page.len(), found, "{endpoint}");
+        assert!(read <= 60, "{endpoint}: {read} rows read");
     }
 }

@@ -150,3 +150,27 @@ async fn the_figures_of_a_backlog_stop_counting() {
         outbox.endpoints.iter().map(|of| (of.endpoint_id.as_str(), of.pending, of.due)).collect();
     assert_eq!(told, [("dead", 10_000, 10_000), ("live", 5, 5)]);
 }
+
+/// Beside 50,000 recoveries of another endpoint, and of its own.
+#[tokio::test]
+async fn a_page_of_recoveries_reads_only_what_it_shows() {
+    let many = "INSERT INTO endpoint_recoveries (id, merchant_id, livemode, endpoint_id, status, since, after_sequence, \
+         last_sequence, counted_to, walked_to, matched, enqueued, created_at, updated_at, finished_at) \
+         SELECT printf('rcv_%06d', sequence), 'mer', TRUE, CASE WHEN sequence <= 3 THEN 'idle' ELSE 'live' END, \
+         'completed', 0, 0, 1, 1, 1, 0, 0, 0, 0, 0 FROM events";
+    let mut large = Large::with(&[many]).await;
+    for (endpoint, before, expected) in
+        [("idle", None, 3), ("dead", None, 0), ("live", None, 26), ("live", Some("rcv_025000"), 26)]
+    {
+        large.steps();
+        let id = EndpointId::from_store(endpoint.to_owned());
+        let page = large.tx.recoveries_ended_page(&tenant(), &id, before, 26).await.unwrap();
+        assert_eq!(page.len(), expected, "{endpoint} {before:?}");
+        large.within_of(2_500, &(endpoint, before));
+        // Those that have ended cost nothing where it is asked for those that run, once a second for a page.
+        assert!(large.tx.recoveries_running_for(&tenant(), &id, 26).await.unwrap().is_empty());
+        large.within_of(500, &(endpoint, "running"));
+    }
+    assert!(!large.tx.tenant_mark(&tenant()).await.unwrap().is_empty());
+    large.within_of(5_000, &"the mark of change");
+}

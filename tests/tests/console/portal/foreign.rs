@@ -26,7 +26,9 @@ fn paths(endpoint: &Endpoint, delivery: &Value) -> (Vec<String>, Vec<String>) {
         ["change", "disable", "enable", "rotate", "retire", "test", "recover/count", "recover", "explain"];
     let mut posts: Vec<String> = forms.iter().map(|form| format!("{one}/{form}")).collect();
     posts.extend([format!("{event}/replay"), format!("{delivery}/retry")]);
-    (vec![one.clone(), format!("{one}/explain"), event, delivery, list], posts)
+    let more = ["explain", "undelivered", "recoveries"].map(|page| format!("{one}/{page}"));
+    let pages = [one, event, delivery, list].into_iter().chain(more).collect();
+    (pages, posts)
 }
 
 async fn what_is_anothers_is_not_there(database: Database) {

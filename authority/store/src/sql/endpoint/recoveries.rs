@@ -78,7 +78,23 @@ impl Tx {
         query.read_optional_as(&mut self.conn, |row| Ok(job(row)?.recovery)).await
     }
 
-    /// Up to `limit` recoveries of an endpoint that run, newest first. Only these have an index.
+    /// Up to `limit` recoveries of an endpoint that have ended, before the one with the id `before`, newest first.
+    pub async fn recoveries_ended_page(
+        &mut self,
+        tenant: &Tenant,
+        endpoint: &EndpointId,
+        before: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<Recovery>> {
+        let mut query = Query::new(SELECT);
+        query.push("endpoint_id = ").push_bind(endpoint.as_str());
+        query.push(" AND status <> 'running' AND ").push_tenant("", tenant).push_some(" AND id < ", before);
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit);
+        query.read_as(&mut self.conn, |row| Ok(job(row)?.recovery)).await
+    }
+
+    /// Up to `limit` recoveries of an endpoint that run, newest first. They have an index of their own, as those
+    /// that have ended have.
     pub async fn recoveries_running_for(
         &mut self,
         tenant: &Tenant,

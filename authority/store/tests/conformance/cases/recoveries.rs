@@ -168,3 +168,33 @@ pub(crate) async fn a_recovery_ends_once(shop: Shop, _: &dyn Database) {
     ];
     assert_eq!(ends, expected);
 }
+
+pub(crate) async fn recoveries_that_have_ended_come_newest_first(shop: Shop, _: &dyn Database) {
+    let (id, other) = (shop.endpoint(&["*"]).await, shop.endpoint(&["*"]).await);
+    let mut made = Vec::new();
+    for (s, endpoint) in [(1, &id), (2, &other), (3, &id), (4, &id), (5, &id)] {
+        let mut job = new_job(&shop, endpoint, Stretch { above: 0, below: 2 });
+        job.recovery.id = RecoveryId::generate(at(s), &mut dice());
+        done!(shop, [job], |tx| tx.recovery_insert(&job));
+        made.push(job.recovery.id);
+    }
+    // The newest goes on.
+    for ended in &made[..4] {
+        assert!(done!(shop, [ended], |tx| tx.recovery_cancel(&shop.tenant, &ended, at(300))));
+    }
+    let page = async |shop: &Shop, before: Option<&RecoveryId>, limit: i64| -> Vec<RecoveryId> {
+        let before = before.map(RecoveryId::to_string);
+        let found =
+            read!(shop, [id], |tx| tx.recoveries_ended_page(&shop.tenant, &id, before.as_deref(), limit));
+        found.into_iter().map(|recovery| recovery.id).collect()
+    };
+    let [first, second, third, running] = [0, 2, 3, 4].map(|n: usize| made[n].clone());
+    assert_eq!(page(&shop, None, 9).await, [third.clone(), second.clone(), first.clone()]);
+    assert_eq!(page(&shop, None, 2).await, [third.clone(), second.clone()]);
+    assert_eq!(page(&shop, Some(&running), 1).await, std::slice::from_ref(&third));
+    assert_eq!(page(&shop, Some(&third), 1).await, std::slice::from_ref(&second));
+    assert_eq!(page(&shop, Some(&second), 9).await, [first]);
+    for nobody in [Shop::new(&shop.store, "other").await, shop.in_test_mode()] {
+        assert!(page(&nobody, None, 9).await.is_empty());
+    }
+}
