@@ -25,9 +25,7 @@ use verify_core::receiver::Status;
 use worker::{Delay, Result, console_error, console_warn};
 
 use super::object::EventInbox;
-use super::schedule::{
-    DEADLINE_MS, Left, SLOTS, choices, may_begin, next_alarm_ms, wait_ms,
-};
+use super::schedule::{DEADLINE_MS, Left, SLOTS, choices, may_begin, next_alarm_ms, wait_ms};
 use super::table::{Ageing, Begun};
 use crate::sink::{Failure, Sink};
 use crate::{clock, configuration, settings};

@@ -183,7 +183,10 @@ async fn forget_statistics(conn: &mut SqliteConnection) -> Result<()> {
     .await?;
     for table in tables {
         sqlx::raw_sql(AssertSqlSafe(format!("DROP TABLE {table}"))).execute(&mut *conn).await?;
-        tracing::warn!(table, "statistics that ANALYZE made were dropped: with them, statements read tables whole");
+        tracing::warn!(
+            table,
+            "statistics that ANALYZE made were dropped: with them, statements read tables whole"
+        );
     }
     Ok(())
 }
