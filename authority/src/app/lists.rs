@@ -5,9 +5,8 @@
 //! ended where its look-ahead did ([`Page::looked_to`]). Items are passed on as the stored text. A
 //! merchant's lists are ordered by the sequences of its stream; the operator's lists span all merchants and are
 //! ordered by the records' ids, which follow the order of creation. `App::list` and `App::operator_list` implement
-//! these two; a feed, which also returns where to resume, builds its page itself. What has no place in a stream, as
-//! keys and recoveries have none, goes by ids on a merchant's pages too; then the filter names whose it is, and so binds
-//! the cursor.
+//! these two; a feed, which also returns where to resume, builds its page itself. Keys and recoveries have no place in
+//! a stream, and go by ids on a merchant's pages too; the filter then names whose they are, and so binds the cursor.
 
 use authority_domain::cursor::Owner;
 use authority_domain::{ErrorCode, ListKind, Refusal, Result, Tenant};

@@ -7,8 +7,8 @@
 //!
 //! The listener is public. A link or session that does not work counts against the address that it comes from like a
 //! wrong key; what a session does counts against its merchant's limits like the API's requests. Deliberately absent:
-//! anything that makes or ends API keys, which only the operator does (`api_keys`), and anything of its own that changes
-//! records.
+//! anything that makes or ends API keys, which only the operator does (`api_keys`), and anything of its own that
+//! changes records.
 
 mod api_keys;
 mod brand;

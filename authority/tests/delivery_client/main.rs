@@ -8,7 +8,7 @@ mod connections;
 mod frames;
 mod http2;
 mod kept;
+mod multiplexed;
 mod scripted_receiver;
-mod shared;
 mod stalled;
 mod tls;
