@@ -21,11 +21,14 @@ use super::tls::{Authority, for_localhost, trusting};
 /// More than the buffers of two sockets take.
 const LARGE: usize = 32 * 1024 * 1024;
 
-const TIMEOUT: (AttemptOutcome, Option<u16>) = (AttemptOutcome::Timeout, None);
+/// What an attempt comes to, and the status of the answer.
+type Reported = (AttemptOutcome, Option<u16>);
+
+const TIMEOUT: Reported = (AttemptOutcome::Timeout, None);
 
 /// What receivers answer that have read no more than a request's head, and what the attempt comes to: nothing, all of
 /// an answer, and one whose body does not end.
-const ANSWERS: [(&[u8], (AttemptOutcome, Option<u16>)); 3] =
+const ANSWERS: [(&[u8], Reported); 3] =
     [(b"", TIMEOUT), (OK, SUCCESS), (b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nab", SUCCESS)];
 
 fn short() -> DeliveryLimits {
@@ -84,7 +87,7 @@ async fn is_left_alone<S: AsyncRead + Unpin>(
     client: &DeliveryClient,
     url: &TargetUrl,
     receiver: impl Future<Output = S>,
-    expected: (AttemptOutcome, Option<u16>),
+    expected: Reported,
 ) {
     bounded(async {
         let (report, connection) = tokio::join!(attempt_with_much(client, url), receiver);
