@@ -502,7 +502,7 @@ CREATE TABLE endpoint_recoveries (
     PRIMARY KEY (shard, id),
     FOREIGN KEY (shard, endpoint_id) REFERENCES webhook_endpoints (shard, id)
 );
-CREATE INDEX endpoint_recoveries_running ON endpoint_recoveries (endpoint_id, id) WHERE status = 'running';
+CREATE INDEX endpoint_recoveries_running ON endpoint_recoveries (shard, endpoint_id, id) WHERE status = 'running';
 -- Of those that have ended alone, so that the planner does not prefer it for those that run.
 CREATE INDEX endpoint_recoveries_ended ON endpoint_recoveries (shard, endpoint_id, id) WHERE status <> 'running';
 

@@ -2,7 +2,7 @@
 
 use authority_domain::list_filter::DeliveryFilter;
 use authority_domain::recovery::undelivered::Wanted;
-use authority_domain::{DeliveryStatus, EndpointId, EventId, Timestamp};
+use authority_domain::{DeliveryStatus, EndpointId, EventId, RecoveryId, Timestamp};
 
 use super::DIALECT;
 use super::large::{Large, MANY, tenant};
@@ -170,6 +170,11 @@ async fn a_page_of_recoveries_reads_only_what_it_shows() {
         // Those that have ended cost nothing where it is asked for those that run, once a second for a page.
         assert!(large.tx.recoveries_running_for(&tenant(), &id, 26).await.unwrap().is_empty());
         large.within_of(500, &(endpoint, "running"));
+        let behind = (&id, &RecoveryId::from_store("rcv_000001".to_owned()));
+        for after in [None, Some(behind)] {
+            assert!(large.tx.recoveries_running(after, 100).await.unwrap().is_empty());
+            large.within_of(500, &(endpoint, "running anywhere"));
+        }
     }
     assert!(!large.tx.tenant_mark(&tenant()).await.unwrap().is_empty());
     large.within_of(5_000, &"the mark of change");
