@@ -30,7 +30,7 @@ async fn operator_keys_wait_for_no_turn() {
     let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
     let (_held, turns) = hold(&database, "SELECT shard FROM turns ORDER BY shard FOR UPDATE").await;
     assert_eq!(turns, 65);
-    let made = authority.new_operator_key("leaked", &["merchants:read"]).await;
+    let made = authority.new_operator_key("leaked", &["operator:read"]).await;
     let leaked = authority.operator().with_key(made["key"].as_str());
     leaked.get("/merchants").await.expect(200);
     authority.revoke_operator_key(&text(&made, "id")).await;
