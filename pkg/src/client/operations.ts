@@ -879,7 +879,8 @@ export interface SandboxOperations {
   /**
    * Create demonstration data.
    *
-   * The same seed creates the same data, except for ids and times. Data created before a failure stays.
+   * The same seed creates the same data, except for ids and times. Data created before a failure stays. One seed of a
+   * merchant runs at a time.
    *
    * @example
    * ```ts

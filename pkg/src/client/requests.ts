@@ -172,7 +172,7 @@ export interface EndpointPatch {
   /** The most requests that may be in flight to it: 128, or what its merchant is allowed, where none is set. */
   max_in_flight?: number | null;
   /** Free key-value pairs, written by the merchant; at most 50. */
-  metadata?: { [name: string]: string | null } | null;
+  metadata?: { [name: string]: string | null };
   /** How long a delivery that fails is tried again. */
   retry_schedule?: "standard" | "short" | "long";
   /** Whether deliveries are made. */
