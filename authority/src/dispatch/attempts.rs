@@ -137,7 +137,7 @@ impl AttemptsHandle {
         }
     }
 
-    /// A request to this endpoint has ended or turned slow: begins queued deliveries that may use its slot.
+    /// A request to this endpoint has ended: begins queued deliveries that may use its slot.
     pub(super) fn go_on(&self, endpoint: &EndpointId) {
         if let State::Running { tasks, queue, sender } = &mut *locked(&self.0) {
             let begun = queue.begin(endpoint, sender.now());

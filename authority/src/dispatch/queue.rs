@@ -45,8 +45,7 @@ impl SendQueue {
     }
 
     /// Takes out the deliveries that may begin now that one was added for this endpoint, or a request to it has
-    /// ended or turned slow. If other endpoints are in line, this one joins the end of the line, and the line is tried
-    /// in order.
+    /// ended. If other endpoints are in line, this one joins the end of the line, and the line is tried in order.
     pub(super) fn begin(&mut self, endpoint: &EndpointId, now: Moment) -> Vec<HandedOff> {
         let mut begun = Vec::new();
         if self.line.is_empty() {

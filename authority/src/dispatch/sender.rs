@@ -68,8 +68,7 @@ impl Sender {
         }
         let body = Bytes::from(std::mem::take(&mut delivery.body));
         let mut span = self.traces.attempt(&delivery, number);
-        let place = (&mut slot, begin);
-        let report = self.attempt(&delivery, body, number, started_at, span.trace(), place).await;
+        let report = self.attempt(&delivery, body, number, started_at, span.trace(), &mut slot).await;
         span.ended(report.outcome, report.status);
         drop(span);
         self.metrics
@@ -100,7 +99,7 @@ impl Sender {
         number: i64,
         now: Timestamp,
         trace: Option<TraceParent>,
-        (slot, begin): (&mut Slot, &AttemptsHandle),
+        slot: &mut Slot,
     ) -> AttemptReport {
         // The rules may have changed since the endpoint was created.
         let Ok(url) = self.urls.of(&delivery.merchant_id).parse(&delivery.url, delivery.livemode) else {
@@ -126,11 +125,7 @@ impl Sender {
         tokio::select! {
             biased;
             report = &mut attempt => return report,
-            () = tokio::time::sleep(SLOW_AFTER) => {
-                slot.turn_slow();
-                // Its quick place is free for whoever is next in line.
-                begin.go_on(&delivery.endpoint_id);
-            }
+            () = tokio::time::sleep(SLOW_AFTER) => slot.turn_slow(),
         }
         attempt.await
     }

@@ -1,15 +1,11 @@
 //! Deliveries that the committing instance sends itself: two instances keep the cap of an endpoint together, and one
 //! merchant's slow receivers leave slots to another (contract 7.4, 15.4, 15.9). A kill in between is fault D.
 
-use std::time::Duration;
-
-use authority::clock::{Clock as _, SystemClock};
 use futures_util::future::join_all;
 use tests::{Authority, Database, Merchant, Receiver, on_both_databases};
 
 on_both_databases!(
     a_merchant_with_slow_receivers_leaves_slots_to_others,
-    a_place_of_a_request_that_turns_slow_is_used_at_once,
     what_waits_behind_the_cap_goes_on_as_places_become_free,
 );
 
@@ -37,39 +33,6 @@ async fn a_merchant_with_slow_receivers_leaves_slots_to_others(database: Databas
     })
     .await;
     authority.nothing_pending().await;
-}
-
-/// A merchant with one quick place has a request under way that keeps it for 250 ms and is answered much later. What
-/// waits behind it leaves when the place is free, and not when it has waited for a second and is given back. A round
-/// in which it did not wait shows nothing, and one in which the machine stood still does not either.
-async fn a_place_of_a_request_that_turns_slow_is_used_at_once(database: Database) {
-    const SLOW_AFTER: Duration = Duration::from_millis(250);
-    const GIVEN_BACK_AFTER: Duration = Duration::from_secs(1);
-    let variables = [("AUTHORITY_DELIVERY_CONCURRENCY", "4"), ("AUTHORITY_DELIVERY_TIMEOUT_MS", "50000")];
-    let (authority, merchant) = Merchant::on_with(database, &variables, "one-place").await;
-    let (quick, clock) = (Receiver::accepting().await, SystemClock::new());
-    merchant.endpoint(&quick.url("/quick"), &["checkout.created"]).await;
-    merchant.checkout().await;
-    authority.nothing_pending().await;
-    for round in 1..=10 {
-        let (slow, gate) = Receiver::gated(200).await;
-        // Nobody knows of a new endpoint that it is slow.
-        let endpoint = merchant.endpoint(&slow.url("/slow"), &["order.created"]).await;
-        let begun = clock.monotonic();
-        merchant.test(&endpoint).await;
-        slow.until("the slow request", |arrivals| arrivals.all.len() == 1).await;
-        let asked = clock.monotonic();
-        merchant.checkout().await;
-        let waited = clock.monotonic() - begun < SLOW_AFTER;
-        quick.until("what waits", |arrivals| arrivals.accepted("/quick") > round).await;
-        let at_once = clock.monotonic() - asked < GIVEN_BACK_AFTER;
-        gate.open();
-        authority.nothing_pending().await;
-        if waited && at_once {
-            return;
-        }
-    }
-    panic!("what waited for the place of a slow request was given back each time");
 }
 
 /// Thirty events at once to an endpoint that may have two requests: each of them arrives once.
