@@ -25,6 +25,9 @@ export const TIMEOUT = PROOF ? 3_600_000 : 300_000;
 /** Whether this process has namespaces of its own. */
 const PRIVATE = process.env.START_PRIVATE === "yes";
 
+/** What the documents make outside the reader's own folders. */
+const SYSTEM = ["/etc", "/var/lib", "/var/backups"].map((folder) => `${folder}/authority`);
+
 /** What does not belong to a reader's environment: it comes from the command that runs this. */
 const OURS = /^(CARGO|RUST|AUTHORITY|DATABASE_URL|START_|NODE_TEST|npm_(?!config_))/;
 
@@ -46,6 +49,8 @@ export async function machine(t) {
     if (existsSync(join(home, "authority.pid"))) execFileSync(join(bin, "systemctl"), ["stop", "authority"], { env });
     for (const terminal of terminals) await terminal.close();
     rmSync(folder, { recursive: true });
+    // Each document begins on a machine that has none of them; nobody but this process sees these.
+    if (PRIVATE) for (const made of SYSTEM) rmSync(made, { recursive: true, force: true });
   });
   return {
     folder,
