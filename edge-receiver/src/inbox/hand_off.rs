@@ -2,8 +2,8 @@
 //!
 //! 1. Attempts that an earlier life of the object began and did not end count as failed.
 //! 2. While there is anything due and a slot is free, an attempt is begun: the record is `processing`, its attempt is
-//!    counted, and only then the sink is spoken to. Fresh events go first, but for one slot; those that failed before
-//!    have few slots, so neither waits for the other.
+//!    counted, and only then the sink is spoken to. One slot is kept for events that failed before, and fresh ones go
+//!    first in all others. Events that failed have few slots in all, so neither kind waits for the other.
 //! 3. Each attempt that ends frees its slot and settles its record: `processed`, or `error` with the reason and the
 //!    time of the next attempt. An event that is never taken costs the others nothing but its slot for the length of
 //!    its deadline.
