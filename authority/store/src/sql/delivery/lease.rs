@@ -40,12 +40,13 @@ impl Tx {
                 // What a shard does not need of its part is for those behind it.
                 let share =
                     rest.div_euclid(i64::try_from(due.len() - nth).unwrap_or(i64::MAX)).max(rest.min(1));
-                let leased: Vec<(String, bool)> = question(share).bind(*shard).read(&mut self.conn).await?;
+                let question = question(share).bind(*shard);
+                let leased: Vec<(String, bool)> = question.write_returning(&mut self.conn).await?;
                 rest -= i64::try_from(leased.len()).unwrap_or(rest);
                 taken.extend(leased);
             }
         } else {
-            taken = question(lease.limit).read(&mut self.conn).await?;
+            taken = question(lease.limit).write_returning(&mut self.conn).await?;
         }
         let ids = self.without_cancelled(lease, taken).await?;
         self.leased(lease, &ids).await

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::{AttemptOutcome, DisabledReason, EndpointId, Refusal, Timestamp};
+use authority_domain::{AttemptOutcome, DisabledReason, EndpointId, ErrorCode, Refusal, Timestamp};
 use authority_store::StoreError;
 use authority_store::claims::{Among, claim};
 use authority_store::commit::Audience;
@@ -11,7 +11,9 @@ use authority_store::slots::{AttemptEnd, Want};
 use authority_store::tx::{SettledAs, Settlement};
 use futures_util::FutureExt;
 
-use super::{Counter, Database, Shop, ask, at, done, moment, noon, sequence, settlement};
+use super::{
+    Counter, Database, Shop, ask, at, done, hold, moment, noon, release, sequence, settlement, submit,
+};
 
 /// Settles and leases in one job, as the dispatcher does: what is wanted next of these endpoints, or whatever is due.
 pub(crate) async fn settle_and_claim(
@@ -208,4 +210,33 @@ pub(crate) async fn what_was_not_begun_is_given_back(shop: Shop, database: &dyn 
     database.set_endpoint(&endpoint, "status = 'disabled'").await;
     assert_eq!(release(&given[1].token, 1).await, 1);
     assert_eq!(database.count("deliveries WHERE status = 'cancelled'").await, 1);
+}
+
+/// Jobs of one transaction: whoever refuses behind a claim takes back nothing of it, for what was leased is sent.
+pub(crate) async fn a_refusal_behind_a_claim_leaves_its_leases(shop: Shop, database: &dyn Database) {
+    let endpoint = shop.endpoint(&["*"]).await;
+    shop.open_checkouts(2).await;
+    let counter = Counter::registered(&shop.store, 99, 9);
+    let held = hold(&shop.store).await;
+    let store = shop.store.clone();
+    let claiming = submit(async move {
+        let claimed: Result<bool, StoreError> = ask!(store.write, |tx| claim(tx, Among::All, noon()));
+        claimed
+    });
+    let (store, tenant) = (shop.store.clone(), shop.tenant.clone());
+    let refusing = submit(async move {
+        let refused: Result<(), Refusal> = ask!(store.write, |tx| async {
+            assert!(tx.endpoint_get(&tenant, &endpoint).await?.is_some());
+            Err(Refusal::not_found("reason"))
+        });
+        refused
+    });
+    release(held).await;
+    claiming.await.unwrap();
+    assert_eq!(refusing.await.unwrap_err().code, ErrorCode::NotFound);
+    let given = counter.given();
+    assert_eq!(given.iter().map(sequence).collect::<Vec<_>>(), [1, 2]);
+    let leased = format!("deliveries WHERE lease_token = '{}'", given[0].token);
+    assert_eq!(database.count(&leased).await, 2);
+    assert!(shop.lease("another", noon(), 9, 9).await.is_empty(), "nobody sends them a second time");
 }

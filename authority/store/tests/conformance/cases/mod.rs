@@ -195,7 +195,8 @@ macro_rules! conformance {
             hand_off_claims: the_room_that_was_made_is_filled_in_the_same_transaction,
                 what_is_asked_for_goes_as_the_probe, a_changed_endpoint_is_recalled,
                 what_was_leased_before_a_change_is_given_back,
-                an_outcome_counts_only_for_the_holder, what_was_not_begun_is_given_back;
+                an_outcome_counts_only_for_the_holder, what_was_not_begun_is_given_back,
+                a_refusal_behind_a_claim_leaves_its_leases;
             health_figures: what_waits_and_what_was_tried_is_counted_per_endpoint, alerts_open_count_and_close,
                 failed_deliveries_are_over_when_every_event_has_arrived;
             history: an_endpoints_deliveries_come_newest_first, a_delivery_tells_what_became_of_it,
