@@ -5,7 +5,8 @@
 //! another instance holds is put back. One of the next batches then waits for that turn, and for nothing else; a few
 //! workers at most wait like that, so that the others go on. Once it has the turn, the transaction takes along whatever
 //! else is queued and free ([`Queue::also`]): with several instances, each turn that is waited for would else cost a
-//! transaction for a job or two.
+//! transaction for a job or two. So it takes the jobs that wait for nothing and make do with that turn: where several
+//! instances write for one merchant, its turn goes from one who waits to the next and is never free.
 
 mod state;
 
@@ -146,17 +147,22 @@ impl Queue {
         }
     }
 
-    /// More jobs, at most `most`, for a transaction that has waited for a turn: whatever no worker of this instance has
-    /// taken. Another instance may hold their turns. Their shards belong to the caller like those of
-    /// [`Queue::next`].
-    pub(crate) fn also(&self, most: usize) -> Batch {
+    /// More jobs for a transaction that has waited for these turns and has them: whatever does what it can with a part
+    /// of them, and at most `most` of those that no worker of this instance has taken. Another instance may hold their
+    /// turns. Their shards belong to the caller like those of [`Queue::next`].
+    pub(crate) fn also(&self, held: ShardSet, most: usize) -> Batch {
         let mut state = self.state();
-        let (busy, mut turns) = (state.busy, ShardSet::NONE);
-        let jobs = state.pick(most, |job, reserved| {
+        let (busy, mut turns, mut left) = (state.busy, ShardSet::NONE, most);
+        let jobs = state.pick(usize::MAX, |job, reserved| {
             let free = job.shards.without(busy.or(reserved));
-            let runs = !job.part && !free.is_empty() && free == job.shards;
+            let runs = match job.part {
+                // Whoever has reserved the turn does not get it sooner without them.
+                true => job.shards.overlaps(held),
+                false => left > 0 && !free.is_empty() && free == job.shards,
+            };
             if runs {
                 turns = turns.or(free);
+                left -= usize::from(!job.part);
             }
             runs
         });

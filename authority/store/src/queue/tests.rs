@@ -152,13 +152,29 @@ fn who_has_waited_takes_along_what_nobody_has_taken() {
     queue.release(first.turns);
     assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), true)));
     submit(&queue, &[need(&[1]), need(&[2, 3]), need(&[3]), need(&[1, 4]), Turns::NONE]);
-    let also = queue.also(2);
+    let also = queue.also(shards(&[1]), 2);
     assert_eq!((turns_of(&also.jobs), also.turns), (vec![need(&[2]), need(&[2, 3])], shards(&[2, 3])));
     queue.release(shards(&[1]));
     // Those of the same shards come after, and 2 is contended no more.
     assert_eq!(next(&queue), Some((vec![need(&[1]), need(&[1, 4]), Turns::NONE], shards(&[1, 4]), false)));
     queue.release(shards(&[2, 3]));
     assert_eq!(next(&queue), Some((vec![need(&[3])], shards(&[3]), false)));
+}
+
+/// Where everybody waits for a turn it is never free: it has to be shared by who holds it, behind a full batch too.
+#[test]
+fn who_has_waited_takes_along_what_makes_do_with_its_turn() {
+    let queue = queue(&[need(&[1])]);
+    let first = queue.next().now_or_never().unwrap().unwrap();
+    queue.put_back(first.jobs.into(), first.turns);
+    queue.release(first.turns);
+    let (some, other) = (Turns::some_of(shards(&[1, 2, 3])), Turns::some_of(shards(&[4])));
+    // The first of them waits for the other two, and has reserved 1 and 2.
+    assert_eq!(next(&queue), Some((vec![need(&[1])], shards(&[1]), true)));
+    submit(&queue, &[need(&[1, 2]), some, other]);
+    let also = queue.also(shards(&[1]), 0);
+    assert_eq!((turns_of(&also.jobs), also.turns), (vec![some], shards(&[3])));
+    assert_eq!(next(&queue), Some((vec![other], shards(&[4]), false)));
 }
 
 /// A worker for which the server has no connection left: the others get its jobs, in their order, and one of them never

@@ -136,7 +136,7 @@ impl Worker {
     /// Adds what else is queued to a batch that has waited, and takes the free turns for it; returns those. `None`:
     /// the transaction is gone, and all jobs are answered.
     async fn take_along(&mut self, batch: &mut Batch) -> Option<ShardSet> {
-        let also = self.queue.also(BATCH_MAX.saturating_sub(batch.jobs.len()));
+        let also = self.queue.also(batch.turns, BATCH_MAX.saturating_sub(batch.jobs.len()));
         batch.jobs.extend(also.jobs);
         batch.turns = batch.turns.or(also.turns);
         if also.turns.is_empty() {

@@ -9,12 +9,14 @@ use authority_store::commit::{Audience, Committed};
 use authority_store::shards::{ShardSet, Turns};
 use authority_store::tx::KeyScope;
 use authority_store::{Store, StoreError};
+use sqlx::Executor as _;
 use tokio::sync::{Barrier, mpsc, watch};
 use tokio::task::JoinHandle;
 use verify_core::catalog::EventType;
 
 use super::PostgresDatabase;
 use crate::cases::fixtures::{at, kept_answer, noon};
+use crate::cases::held::submit;
 use crate::cases::partners::{connect, share};
 use crate::cases::shop::Shop;
 use crate::cases::{Database, ask};
@@ -94,6 +96,38 @@ async fn a_holder_keeps_its_own_shard_waiting_and_no_other() {
         waiting.await.unwrap();
     }
     assert_eq!((held.events().await.len(), free.events().await.len()), (2, 4));
+}
+
+/// A turn that is always waited for is never free: who waits for none gets it together with who has waited (contract
+/// 7.4).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_does_what_it_can_shares_a_turn_that_was_waited_for() {
+    let database = Arc::new(PostgresDatabase::start().await);
+    let shop = Shop::open(&*database).await;
+    let mut other_instance = database.connect().await;
+    other_instance.execute("BEGIN; SELECT shard FROM turns ORDER BY shard FOR UPDATE").await.unwrap();
+    let waiting = tokio::spawn({
+        let shop = shop.clone();
+        async move { open_checkout(&shop).await }
+    });
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+        AND wait_event_type = 'Lock' AND query LIKE '%FROM turns%' AND pid <> pg_backend_pid()";
+    while database.number(waits).await == 0 {
+        assert!(!waiting.is_finished(), "it waits for the turn");
+    }
+    let (store, merchant, beside) =
+        (shop.store.clone(), shop.tenant.merchant_id.clone(), Arc::clone(&database));
+    let settling = submit(async move {
+        let settled: Result<(bool, i64), StoreError> =
+            ask!(store.write_with(Turns::some_of(ShardSet::of(&merchant))), |tx| async {
+                Ok((tx.holds(&merchant), beside.count("checkouts").await))
+            });
+        settled
+    });
+    other_instance.execute("COMMIT").await.unwrap();
+    waiting.await.unwrap();
+    assert_eq!(settling.await.unwrap(), (true, 0), "in the transaction of the checkout, before its commit");
+    assert_eq!(database.count("checkouts").await, 1);
 }
 
 #[tokio::test]
