@@ -171,8 +171,9 @@ const POSTGRES: Dialect = Dialect {
            WHERE d.shard = v.column1 AND d.endpoint_id = v.column9) + v.column14 END",
     tables_apart: false,
     shards_apart: false,
-    // Other clients may write beside the authority's own jobs.
-    lock_rows: " FOR UPDATE",
+    // Other clients may write beside the authority's own jobs. No key changes, so whoever refers to such a row from
+    // another shard, as every delivery to the platform's endpoint does, need not wait for its holder, nor he for them.
+    lock_rows: " FOR NO KEY UPDATE",
     now_ms: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
     seen_now: "v.column1, (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
     processor_reference: "(body::jsonb #>> '{processor,reference}')",

@@ -6,6 +6,7 @@ mod instances;
 mod lost;
 mod opening;
 mod restart;
+mod row_locks;
 mod turns;
 
 use authority_store::{Access, Store, StoreError, StoreUrl};

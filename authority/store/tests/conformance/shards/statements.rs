@@ -95,8 +95,8 @@ fn unnamed(sql: &str) -> Vec<String> {
         return Vec::new();
     }
     let dialects: [&dyn Dialect; 2] = [&PostgreSqlDialect {}, &SQLiteDialect {}];
-    // The one does not know the placeholders of SQLite, the other not all that SQLite does.
-    let numbered = sql.replace('?', "$1");
+    // The one does not know the placeholders of SQLite, the other not all that SQLite does, and neither this lock.
+    let numbered = sql.replace('?', "$1").replace(" FOR NO KEY UPDATE", " FOR UPDATE");
     let mut parsed = dialects.into_iter().map(|dialect| Parser::parse_sql(dialect, &numbered));
     let Some(Ok(statements)) = parsed.find(Result::is_ok) else {
         return vec![format!("what cannot be read: {sql}")];
