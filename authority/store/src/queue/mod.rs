@@ -130,7 +130,7 @@ impl Queue {
                 let mut state = self.state();
                 // Of those that begin now, at least one does not wait for a turn, unless there is only one.
                 let most_waiting = ((self.workers - state.resting) / 2).max(1);
-                let batch = state.take(most_waiting);
+                let batch = state.take(most_waiting, self.workers > 1);
                 if !batch.jobs.is_empty() {
                     let more = !state.jobs.is_empty();
                     drop(state);

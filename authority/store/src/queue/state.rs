@@ -61,16 +61,21 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The next batch, empty when no job can run now.
-    pub(super) fn take(&mut self, most_waiting: usize) -> Batch {
+    /// The next batch, empty when no job can run now. Where there are `several` workers, jobs without turns share one
+    /// with one another only: the rows that they write are no shard's, and whoever else wants one would wait for the
+    /// shards of the batch.
+    pub(super) fn take(&mut self, most_waiting: usize, several: bool) -> Batch {
         let State { busy, contended, waiting, .. } = *self;
-        let (mut batch, mut is_first) = (Batch::default(), true);
+        let (mut batch, mut first) = (Batch::default(), None);
         batch.jobs = self.pick(BATCH_MAX, |job, reserved| {
+            if several && first.is_some_and(|first: Turns| (first == Turns::NONE) != (job == Turns::NONE)) {
+                return false;
+            }
             let free = job.shards.without(busy.or(reserved));
             // A batch that waits takes nobody along who could go on without.
             let joins_wait = !job.part && !job.shards.is_empty() && batch.turns.contains(job.shards);
             let waits = job.shards.overlaps(contended) && !job.part;
-            let begins_wait = waits && is_first && waiting < most_waiting;
+            let begins_wait = waits && first.is_none() && waiting < most_waiting;
             let runs = match job.part {
                 _ if batch.wait && !joins_wait => false,
                 true => !free.is_empty() || job.shards.is_empty(),
@@ -79,7 +84,7 @@ impl State {
             if runs {
                 batch.wait |= begins_wait;
                 batch.turns = batch.turns.or(free);
-                is_first = false;
+                first = first.or(Some(job));
             }
             runs
         });

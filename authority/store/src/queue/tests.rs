@@ -111,6 +111,18 @@ fn who_can_go_on_without_a_turn_does_not_wait_for_it() {
     assert_eq!(next(&queue), None);
 }
 
+/// Two instances write the same row of no shard: the one must not wait for the merchants of the other's transaction.
+#[test]
+fn what_is_no_shards_is_written_apart() {
+    let queue = Queue::new(2);
+    submit(&queue, &[need(&[1]), Turns::NONE, need(&[2]), Turns::NONE, Turns::some_of(shards(&[3]))]);
+    let of_shards = vec![need(&[1]), need(&[2]), Turns::some_of(shards(&[3]))];
+    assert_eq!(next(&queue), Some((of_shards, shards(&[1, 2, 3]), false)));
+    submit(&queue, &[need(&[4])]);
+    assert_eq!(next(&queue), Some((vec![Turns::NONE, Turns::NONE], ShardSet::NONE, false)));
+    assert_eq!(next(&queue), Some((vec![need(&[4])], shards(&[4]), false)));
+}
+
 #[test]
 fn a_transaction_is_joined_by_jobs_of_its_shards_in_their_order() {
     let queue = queue(&[need(&[1]), need(&[2]), need(&[1, 3]), need(&[1]), need(&[2]), Turns::NONE]);
