@@ -45,7 +45,7 @@ const LOCK_TIMEOUT: &str = "55P03";
 /// SQLSTATE of a transaction that the server has ended because its client was silent.
 const SILENT_TOO_LONG: &str = "25P03";
 
-/// How long to wait for the server to accept a connection.
+/// How long to wait for the server to accept a connection and to answer [`PREPARE`].
 const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
 /// How long to wait for the server in the middle of a transaction. The server's own limits are shorter (`open`): this
@@ -151,12 +151,14 @@ fn has_code(error: &sqlx::Error, code: &str) -> bool {
 
 /// Opens a connection, within [`CONNECT_WAIT`].
 pub(super) async fn connect(options: &PgConnectOptions) -> Result<(PgConnection, &'static Dialect)> {
-    let mut conn = timeout(CONNECT_WAIT, options.connect())
-        .await
-        .map_err(|_| StoreError::Unavailable("the database server does not answer".to_owned()))??;
-    let rows = sqlx::raw_sql(PREPARE).fetch_all(&mut conn).await?;
-    let has_citus = rows.last().map_or(Ok(false), |row| row.try_get(0))?;
-    Ok((conn, if has_citus { &CITUS } else { &DIALECT }))
+    let opening = async {
+        let mut conn = options.connect().await?;
+        let rows = sqlx::raw_sql(PREPARE).fetch_all(&mut conn).await?;
+        let has_citus = rows.last().map_or(Ok(false), |row| row.try_get(0))?;
+        Ok((conn, if has_citus { &CITUS } else { &DIALECT }))
+    };
+    let opened = timeout(CONNECT_WAIT, opening).await;
+    opened.unwrap_or_else(|_| Err(StoreError::Unavailable("the database server does not answer".to_owned())))
 }
 
 fn gone() -> StoreError {

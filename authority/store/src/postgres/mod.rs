@@ -22,6 +22,8 @@ mod open;
 mod operator_plans;
 #[cfg(test)]
 mod plans;
+#[cfg(test)]
+mod silence;
 mod turns;
 
 use crate::driver::Dialect;
