@@ -12,17 +12,18 @@
 //! dispatcher takes no more deliveries, gives back those that it has not begun, lets the attempts in flight end, and
 //! waits until every outcome is written.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use authority_domain::Timestamp;
 use authority_domain::delivery::retry::RetryPolicy;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::url::UrlRulesByOwner;
+use authority_domain::{EndpointId, MerchantId, Timestamp};
 use authority_store::claims::{Among, claim};
 use authority_store::hand_off::DispatchHandle;
-use authority_store::shards::Turns;
-use authority_store::slots::{Capacity, Slots};
+use authority_store::shards::{Shard, ShardSet, Turns};
+use authority_store::slots::{Capacity, Slots, Want};
 use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
@@ -109,7 +110,7 @@ impl Dispatcher {
             clock: Arc::clone(&self.clock),
             retry: self.retry,
             disable: self.disable,
-            dice: StdRng::from_seed(random(self.dice.as_ref())),
+            dice: Mutex::new(StdRng::from_seed(random(self.dice.as_ref()))),
             slots: Arc::clone(&slots),
             begin: begin.clone(),
         };
@@ -131,13 +132,14 @@ impl Dispatcher {
             jobs: jobs.clone(),
         };
         let open = self.store.register_dispatch(Arc::new(dispatch));
+        let mut late = JoinSet::new();
         while !*stop.borrow() {
             attempts.give_back_stale();
             if slots.take_short() {
                 // A freed slot goes to another endpoint's delivery; finding that delivery costs the writer time.
                 tokio::time::sleep(SHORT_PAUSE).await;
             }
-            if look_everywhere(&self.store, &self.clock, &slots).await {
+            if look_everywhere(&self.store, &self.clock, &slots, &mut late).await {
                 continue;
             }
             tokio::select! {
@@ -157,9 +159,14 @@ impl Dispatcher {
 }
 
 /// Leases everything that is due. True when there may be more.
-async fn look_everywhere(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -> bool {
+async fn look_everywhere(
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+    slots: &Arc<Slots>,
+    late: &mut JoinSet<()>,
+) -> bool {
     let claimed = match store.has_turns() {
-        true => claim_where_due(store, clock, slots).await,
+        true => claim_where_due(store, clock, slots, late).await,
         false => claim_everywhere(store, clock).await,
     };
     claimed.unwrap_or_else(|error: StoreError| {
@@ -181,9 +188,14 @@ async fn claim_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> Result<bool,
 }
 
 /// The same where others write at the same time: what is due is read first, so that a look that finds nothing takes no
-/// turn, and one that finds something takes only the turns of its merchants. What it cannot have now, the next look
-/// finds.
-async fn claim_where_due(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -> Result<bool, StoreError> {
+/// turn, and one that finds something takes only the turns of its merchants. What it cannot have now is claimed shard
+/// by shard, beside the next looks.
+async fn claim_where_due(
+    store: &Store,
+    clock: &Arc<dyn Clock>,
+    slots: &Arc<Slots>,
+    late: &mut JoinSet<()>,
+) -> Result<bool, StoreError> {
     let now = Timestamp::from_ms(clock.now_ms());
     let due = store
         .read_list(move |tx: &mut Tx| Box::pin(async move { tx.endpoints_due(now).await }))
@@ -193,13 +205,55 @@ async fn claim_where_due(store: &Store, clock: &Arc<dyn Clock>, slots: &Slots) -
         slots.looked_everywhere(|_| false);
         return Ok(false);
     }
-    let (turns, clock) =
-        (Turns::some_of(due.iter().map(|(_, merchant)| merchant).collect()), Arc::clone(clock));
-    store
+    let turns = Turns::some_of(due.iter().map(|(_, merchant)| merchant).collect());
+    let time = Arc::clone(clock);
+    let (may_be_more, left) = store
         .write_with(turns, move |tx: &mut Tx| {
-            Box::pin(async move { claim(tx, Among::Due(&due), Timestamp::from_ms(clock.now_ms())).await })
+            Box::pin(async move {
+                let may_be_more = claim(tx, Among::Due(&due), Timestamp::from_ms(time.now_ms())).await?;
+                let left: Vec<_> = due.into_iter().filter(|(_, merchant)| !tx.holds(merchant)).collect();
+                Ok::<_, StoreError>((may_be_more, left))
+            })
         })
-        .await
+        .await?;
+    while late.try_join_next().is_some() {}
+    if late.is_empty() {
+        let mut shards: BTreeMap<Shard, Vec<(EndpointId, MerchantId)>> = BTreeMap::new();
+        for (endpoint, merchant) in left {
+            shards.entry(Shard::of(&merchant)).or_default().push((endpoint, merchant));
+        }
+        for of_shard in shards.into_values() {
+            late.spawn(claim_late(store.clone(), Arc::clone(clock), Arc::clone(slots), of_shard));
+        }
+    }
+    Ok(may_be_more)
+}
+
+/// Leases what is due to these endpoints, whose shard somebody else was writing for. The job is about that shard alone:
+/// so it waits in the queue for whoever has waited for the turn, where it is never free (`late`).
+async fn claim_late(
+    store: Store,
+    clock: Arc<dyn Clock>,
+    slots: Arc<Slots>,
+    due: Vec<(EndpointId, MerchantId)>,
+) {
+    let shards: ShardSet = due.iter().map(|(_, merchant)| merchant).collect();
+    let claimed = store
+        .write_with(Turns::some_of(shards), move |tx: &mut Tx| {
+            Box::pin(async move {
+                let held = due.iter().filter(|(_, merchant)| tx.holds(merchant));
+                let wants: BTreeMap<EndpointId, Want> =
+                    held.map(|(id, _)| (id.clone(), slots.want(id))).collect();
+                if !wants.is_empty() {
+                    claim(tx, Among::These(&wants), Timestamp::from_ms(clock.now_ms())).await?;
+                }
+                Ok::<_, StoreError>(())
+            })
+        })
+        .await;
+    if let Err(error) = claimed {
+        tracing::warn!(error = %error, "no deliveries could be leased");
+    }
 }
 
 /// A token: the instance's 64 bits, then 64 random ones.

@@ -5,7 +5,8 @@
 //! [`connector`] resolves the host, judges every address and connects to one that was allowed, `tls` says which
 //! certificates to trust, [`identity`] which one is shown, and `response` reads the part of the answer that is used.
 //! The result is an outcome, never an error: everything a receiver can do is an ordinary result. `settle` records it
-//! in batches, together with what it says about the endpoint (`verdict`).
+//! in batches, together with what it says about the endpoint (`verdict`); what has to wait for somebody else's turn is
+//! written beside them (`late`).
 
 mod attempts;
 pub mod client;
@@ -14,6 +15,7 @@ pub mod connector;
 pub mod engine;
 mod exchange;
 pub mod identity;
+mod late;
 mod pool;
 mod queue;
 mod response;

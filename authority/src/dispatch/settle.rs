@@ -11,12 +11,12 @@
 //! again before the next batch is written. Slow endpoints that have to take turns are left to the claim over all
 //! endpoints.
 //!
-//! A batch is about many merchants, and somebody else may be writing for some of them. The outcomes of those are
-//! written with the next batch or after a moment; the others do not wait for that.
+//! A batch is about many merchants, and somebody else may be writing for some of them. The outcomes of those are left
+//! (`late`); the others do not wait for that.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use authority_domain::delivery::outcome::{OutcomeClass, ReceiverWish, classify};
@@ -31,8 +31,6 @@ use authority_store::slots::{Slot, Slots, Want};
 use authority_store::tx::{SettledAs, Settlement, Tx};
 use authority_store::{Store, StoreError};
 use rand::rngs::StdRng;
-use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use super::attempts::AttemptsHandle;
 use super::transport::AttemptReport;
@@ -40,10 +38,7 @@ use super::verdict::Verdict;
 use crate::clock::Clock;
 
 /// The most outcomes per transaction. This bounds the statement, far below SQLite's 32,766 parameters.
-const BATCH_MAX: usize = 256;
-
-/// How long to wait before outcomes are tried again whose merchants somebody else was writing for.
-const RETRY_TURNS: Duration = Duration::from_millis(20);
+pub(super) const BATCH_MAX: usize = 256;
 
 /// How long to wait before a batch is tried again.
 const RETRY_WRITE: Duration = Duration::from_secs(1);
@@ -68,7 +63,7 @@ pub(super) struct Settler {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) retry: RetryPolicy,
     pub(super) disable: DisablePolicy,
-    pub(super) dice: StdRng,
+    pub(super) dice: Mutex<StdRng>,
     /// The dispatcher's slots.
     pub(super) slots: Arc<Slots>,
     /// Reaches the dispatcher's queue.
@@ -83,29 +78,8 @@ struct OfEndpoint {
 }
 
 impl Settler {
-    /// Settles until every sender of outcomes is gone.
-    pub(super) async fn run(mut self, mut finished: mpsc::Receiver<SentAttempt>) {
-        let mut batch = Vec::with_capacity(BATCH_MAX);
-        loop {
-            let left = batch.len();
-            let received = match left {
-                0 => finished.recv_many(&mut batch, BATCH_MAX).await,
-                _ => timeout(RETRY_TURNS, finished.recv_many(&mut batch, BATCH_MAX)).await.unwrap_or(1),
-            };
-            if received == 0 {
-                if left == 0 {
-                    return;
-                }
-                // No more will come: only the turns are waited for.
-                tokio::time::sleep(RETRY_TURNS).await;
-            }
-            batch.iter().skip(left).for_each(log);
-            batch = self.settle(batch).await;
-        }
-    }
-
     /// Settles a batch; returns the outcomes whose turns were not to be had, in their order.
-    async fn settle(&mut self, batch: Vec<SentAttempt>) -> Vec<SentAttempt> {
+    pub(super) async fn settle(&self, batch: Vec<SentAttempt>) -> Vec<SentAttempt> {
         let verdict = self.judge(&batch);
         match self.written(verdict, &batch).await {
             Some(endpoints) => {
@@ -188,17 +162,18 @@ impl Settler {
         }
     }
 
-    fn judge(&mut self, batch: &[SentAttempt]) -> Verdict {
-        let mut verdict = Verdict::new(self.disable, &mut self.dice);
+    fn judge(&self, batch: &[SentAttempt]) -> Verdict {
+        let mut dice = self.dice.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut verdict = Verdict::new(self.disable, &mut dice);
         for finished in batch {
             let class = classify(finished.report.outcome, finished.report.status);
-            let settlement = self.settlement(finished, class);
+            let settlement = self.settlement(finished, class, &mut dice);
             verdict.add(finished, class, settlement);
         }
         verdict
     }
 
-    fn settlement(&mut self, finished: &SentAttempt, class: OutcomeClass) -> Settlement {
+    fn settlement(&self, finished: &SentAttempt, class: OutcomeClass, dice: &mut StdRng) -> Settlement {
         let test = finished.delivery.trigger == "test";
         let policy = if test {
             Cow::Owned(self.retry.for_test_deliveries())
@@ -216,7 +191,7 @@ impl Settler {
                 class,
                 finished.report.retry_after_ms,
                 finished.finished_at.as_ms(),
-                &mut self.dice,
+                dice,
             ),
         };
         Settlement {
@@ -224,7 +199,7 @@ impl Settler {
             delivery_id: finished.delivery.id.clone(),
             endpoint_id: finished.delivery.endpoint_id.clone(),
             token: finished.token.clone(),
-            attempt_id: AttemptId::generate(finished.started_at, &mut self.dice),
+            attempt_id: AttemptId::generate(finished.started_at, dice),
             number: finished.number,
             started_at: finished.started_at,
             finished_at: finished.finished_at,
@@ -266,7 +241,7 @@ fn ended_of<'e>(
     ended.iter().filter(|(id, _)| done.contains(*id))
 }
 
-fn log(finished: &SentAttempt) {
+pub(super) fn log(finished: &SentAttempt) {
     let class = classify(finished.report.outcome, finished.report.status);
     let SentAttempt { delivery, report, number, .. } = finished;
     let (delivery_id, event_id, endpoint_id) = (&delivery.id, &delivery.event_id, &delivery.endpoint_id);

@@ -16,3 +16,4 @@ mod private_networks;
 mod repair;
 mod retention;
 mod standard_webhooks;
+mod turns;
