@@ -1,5 +1,7 @@
 //! What a test does to the database beside the service, because no operation does it yet, and what it asks of it.
 
+use std::ops::RangeInclusive;
+
 use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::damage::execute;
@@ -60,6 +62,22 @@ pub(crate) async fn copy_order(url: &str, merchant: &str, number: &str, copies: 
              WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {copies}) \
              SELECT shard, merchant_id, livemode, order_number || '-' || n, '{status}', created_sequence + n, \
                  last_sequence + n, {columns} \
+             FROM n CROSS JOIN orders WHERE merchant_id = '{merchant}' AND order_number = '{number}' AND NOT livemode"
+        ),
+    )
+    .await;
+}
+
+/// Copies a merchant's test order under these generated numbers, as an operator imports orders of another system.
+pub(crate) async fn import_orders(url: &str, merchant: &str, number: &str, numbers: RangeInclusive<u32>) {
+    let columns = "status, payment_status, fulfillment_status, currency, total, resource_version, created_at, updated_at, body";
+    let (from, to) = numbers.into_inner();
+    write(
+        url,
+        &format!(
+            "INSERT INTO orders (shard, merchant_id, livemode, order_number, {columns}) \
+             WITH RECURSIVE n(n) AS (SELECT {from} UNION ALL SELECT n + 1 FROM n WHERE n < {to}) \
+             SELECT shard, merchant_id, livemode, 'ORD-' || n, {columns} \
              FROM n CROSS JOIN orders WHERE merchant_id = '{merchant}' AND order_number = '{number}' AND NOT livemode"
         ),
     )

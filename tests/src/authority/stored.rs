@@ -1,5 +1,7 @@
 //! What stands in a service's database, read and changed beside it.
 
+use std::ops::RangeInclusive;
+
 use authority_domain::Timestamp;
 use authority_store::tx::Tx;
 use authority_store::{Access, Store, StoreError, StoreUrl};
@@ -21,6 +23,11 @@ impl Authority {
     /// Copies a merchant's test order so many times, beside the service, each newer than the one before.
     pub async fn copy_order(&self, merchant: &str, number: &str, copies: u32, status: &str) {
         crate::database::copy_order(self.database_url(), merchant, number, copies, status).await;
+    }
+
+    /// Copies a merchant's test order under these generated numbers, as if they had been imported.
+    pub async fn import_orders(&self, merchant: &str, number: &str, numbers: RangeInclusive<u32>) {
+        crate::database::import_orders(self.database_url(), merchant, number, numbers).await;
     }
 
     /// Advances the clock of a merchant's sandbox in the database, as an authority does that is killed right after.

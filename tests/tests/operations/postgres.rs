@@ -80,6 +80,22 @@ async fn first_events_of_new_merchants_share_their_round_trips() {
     assert!(trips < 3 * MERCHANTS, "{trips} round trips: {kinds:#?}");
 }
 
+/// A payment behind thousands of imported orders passes over all their numbers in one round trip.
+#[tokio::test]
+async fn imported_order_numbers_are_passed_over_at_once() {
+    let proxy = DatabaseProxy::start(&postgres_cluster::database().await);
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", proxy.url())]).await;
+    let merchant = Merchant::create(&authority, "moved-here").await;
+    let first = merchant.paid_order().await;
+    authority.import_orders(&merchant.id, &first, 100_002..=105_001).await;
+    let _ = proxy.take_trips();
+    assert_eq!(merchant.paid_order().await, "ORD-105002");
+    let trips = proxy.take_trips();
+    // Nine, and one more for each statement that a connection has not prepared yet.
+    assert!(trips.most() < 30, "{trips:#?}");
+    assert_eq!(merchant.paid_order().await, "ORD-105003");
+}
+
 #[tokio::test]
 async fn two_instances_are_one_service() {
     const ORDERS_EACH: usize = 8;

@@ -43,29 +43,24 @@ impl Tx {
         Ok(found)
     }
 
-    /// Whether an order has this number; `stored` is the database's answer, if it was asked.
-    async fn order_number_taken(
-        &mut self,
-        tenant: &Tenant,
-        prefix: &str,
-        number: i64,
-        stored: Option<bool>,
-    ) -> Result<bool> {
-        let number = OrderNumber::generated(prefix, number);
-        let key = order_key(&tenant.merchant_id, tenant.livemode, &number);
-        if self.conn.cache.unused.contains(&key) {
-            return Ok(false);
-        }
-        if let Some(stored) = stored.filter(|_| !self.conn.waits(&key)) {
-            return Ok(stored);
-        }
-        let statement = "SELECT EXISTS (SELECT 1 FROM orders WHERE shard = $1 AND merchant_id = $2 AND livemode = $3 AND order_number = $4)";
-        Ok(query(statement)
-            .bind_tenant(tenant)
-            .bind(number.as_str())
-            .about(&[key])
-            .read_one(&mut self.conn)
-            .await?)
+    /// Whether it is known that no order has this number; `stored` says whether one had it when the counter was read.
+    fn order_number_is_free(&self, tenant: &Tenant, prefix: &str, number: i64, stored: Option<bool>) -> bool {
+        let key = order_key(&tenant.merchant_id, tenant.livemode, &OrderNumber::generated(prefix, number));
+        self.conn.cache.unused.contains(&key) || stored == Some(false) && !self.conn.waits(&key)
+    }
+
+    /// The first number from `from` on that no order has: one statement, however many have been used by hand. It waits
+    /// for all buffered rows, since an order with any of the numbers may be among them.
+    async fn first_free_order_number(&mut self, tenant: &Tenant, prefix: &str, from: i64) -> Result<i64> {
+        // A scalar subquery: the server cannot answer it by reading all orders of the tenant first.
+        let walk = "WITH RECURSIVE walk (n) AS ( \
+                 SELECT CAST($4 AS BIGINT) \
+                 UNION ALL \
+                 SELECT walk.n + 1 FROM walk WHERE (SELECT o.order_number FROM orders o \
+                     WHERE o.shard = $1 AND o.merchant_id = $2 AND o.livemode = $3 \
+                         AND o.order_number = $5 || CAST(walk.n AS TEXT)) IS NOT NULL) \
+             SELECT MAX(n) FROM walk";
+        Ok(query(walk).bind_tenant(tenant).binds((from, prefix)).read_one(&mut self.conn).await?)
     }
 
     /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
@@ -75,12 +70,11 @@ impl Tx {
             Some(&from) => (from, None),
             None => self.order_counter(tenant, prefix).await.map(|(from, taken)| (from, Some(taken)))?,
         };
-        let mut number = from + 1;
-        let mut taken = taken;
-        // An operator may have used the number by hand.
-        while self.order_number_taken(tenant, prefix, number, taken.take()).await? {
-            number += 1;
-        }
+        let number = match self.order_number_is_free(tenant, prefix, from + 1, taken) {
+            true => from + 1,
+            // An operator may have used the number by hand, or imported thousands of them.
+            false => self.first_free_order_number(tenant, prefix, from + 1).await?,
+        };
         self.conn.cache.move_counter(tenant, number);
         self.conn.buffer(
             &ORDER_COUNTERS,

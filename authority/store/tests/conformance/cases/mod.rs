@@ -220,7 +220,8 @@ macro_rules! conformance {
             order_feed: a_reader_ends_with_every_order_as_it_is, orders_come_by_their_last_change;
             order_numbers: generated_numbers_are_used_once,
                 a_number_that_was_just_taken_is_not_generated,
-                numbers_used_by_hand_are_passed_over_by_all_that_wait_together;
+                numbers_used_by_hand_are_passed_over_by_all_that_wait_together,
+                imported_numbers_are_passed_over_at_once;
             partner_copies: each_partner_hears_in_its_own_stream, a_share_is_told_to_both_and_changes_nothing,
                 an_undone_job_leaves_no_copy, many_partners_hear_in_one_transaction;
             partners: a_code_leads_to_its_invitation_once, two_merchants_are_connected_once,

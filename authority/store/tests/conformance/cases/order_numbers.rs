@@ -71,6 +71,35 @@ pub(crate) async fn numbers_used_by_hand_are_passed_over_by_all_that_wait_togeth
     }
 }
 
+/// Orders of another system may have been imported under the very numbers that come next, in any quantity.
+pub(crate) async fn imported_numbers_are_passed_over_at_once(shop: Shop, database: &dyn Database) {
+    let by_hand = shop.sell_as(|_| OrderNumber::from_store("BY-HAND".to_owned())).await;
+    let columns = "status, payment_status, fulfillment_status, currency, total, resource_version, created_at, \
+                   updated_at, body";
+    let import = async |from: i64, to: i64| {
+        let import = format!(
+            "INSERT INTO orders (shard, merchant_id, livemode, order_number, {columns}) \
+             WITH RECURSIVE n (n) AS (SELECT {from} UNION ALL SELECT n + 1 FROM n WHERE n < {to}) \
+             SELECT shard, merchant_id, livemode, 'ORD-' || n, {columns} \
+             FROM n CROSS JOIN orders WHERE order_number = '{}'",
+            by_hand.order.order_number
+        );
+        assert_eq!(database.execute(&import).await.map(i64::try_from), Ok(Ok(to - from + 1)));
+    };
+    import(100_001, 105_000).await;
+    import(105_003, 105_004).await;
+    // All wait together: the second finds the number behind the gap taken by the first, the third the rest of them.
+    let held = hold(&shop.store).await;
+    let waiting = [&shop, &shop, &shop].map(reserving_ahead);
+    let other = reserving(&shop.in_test_mode(), Ok(()));
+    release(held).await;
+    for (number, expected) in waiting.into_iter().zip(["ORD-105001", "ORD-105002", "ORD-105005"]) {
+        assert_eq!(number.await.unwrap().as_str(), expected);
+    }
+    assert_eq!(other.await.unwrap().as_str(), "ORD-100001");
+    assert_eq!(reserving_now(&shop).await, "ORD-105006");
+}
+
 /// Takes the next order number and then ends as `end` says.
 fn reserving(shop: &Shop, end: Result<(), Refusal>) -> Pending<Result<OrderNumber, Refusal>> {
     submit(reserve(shop.clone(), end))
