@@ -1,5 +1,5 @@
-//! The deliveries that a step of a recovery makes: of events that have not arrived meanwhile, in place of those that
-//! wait for another attempt.
+//! The deliveries that a step of a recovery makes: of events that have neither arrived meanwhile nor been removed, in
+//! place of those that wait for another attempt.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,9 @@ use crate::sql::endpoint::undelivered::Missed;
 use crate::sql::{Query, Result, Shard, Tx, Value, query};
 
 impl Tx {
-    /// The events that have arrived since they were found missing.
-    pub(crate) async fn arrived(
+    /// The events that are still missing: they were found outside this transaction, so some may have arrived since, or
+    /// have been removed by the retention. A delivery without its event could never be sent and would never end.
+    pub(crate) async fn still_missing(
         &mut self,
         job: &RecoveryJob,
         missed: &[(DeliveryId, Missed)],
@@ -28,15 +29,14 @@ impl Tx {
             query.push(between).push_bind(missed.event_id.as_str()).push(")");
             between = ", (";
         }
-        query.push(
-            ") SELECT v.id FROM v WHERE (SELECT 1 FROM deliveries s WHERE s.event_id = v.id AND s.status = 'succeeded' \
-             AND ",
-        );
+        query.push(") SELECT v.id FROM v WHERE (SELECT 1 FROM events e WHERE e.id = v.id AND ");
+        query.push_shard("e.", Shard::of(&job.tenant.merchant_id));
+        query.push(") IS NOT NULL AND (SELECT 1 FROM deliveries s WHERE s.event_id = v.id AND s.status = 'succeeded' AND ");
         query.push_tenant("s.", &job.tenant);
         query.push(" AND s.endpoint_id = ").push_bind(job.recovery.endpoint_id.as_str());
-        query.push(" LIMIT 1) IS NOT NULL");
-        let arrived: Vec<String> = query.read(&mut self.conn).await?;
-        Ok(arrived.into_iter().collect())
+        query.push(" LIMIT 1) IS NULL");
+        let missing: Vec<String> = query.read(&mut self.conn).await?;
+        Ok(missing.into_iter().collect())
     }
 
     /// Cancels deliveries that wait for their next attempt; one in flight is settled by its holder.

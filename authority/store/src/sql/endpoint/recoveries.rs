@@ -206,9 +206,9 @@ impl Tx {
     /// made; `None`, and nothing written, when the recovery has changed since it was read.
     pub async fn recovery_step(&mut self, step: &RecoveryStep, now: Timestamp) -> Result<Option<i64>> {
         let RecoveryStep { job, missed, walked_to } = step;
-        let arrived = self.arrived(job, missed).await?;
+        let still = self.still_missing(job, missed).await?;
         let missing: Vec<&(DeliveryId, Missed)> =
-            missed.iter().filter(|(_, missed)| !arrived.contains(missed.event_id.as_str())).collect();
+            missed.iter().filter(|(_, missed)| still.contains(missed.event_id.as_str())).collect();
         let made = i64::try_from(missing.len()).unwrap_or(i64::MAX);
         let ends = *walked_to >= job.stretch.below - 1;
         let done = query(

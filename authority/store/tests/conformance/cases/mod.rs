@@ -229,7 +229,8 @@ macro_rules! conformance {
                 a_connection_ends_all_its_shares_at_once, partner_rows_that_break_a_rule_are_refused;
             portal: a_link_is_opened_once, a_portal_session_goes_with_its_time_and_tells_of_its_key;
             recoveries: a_step_is_taken_once, what_waits_is_replaced_and_what_is_in_flight_is_not,
-                a_recovery_ends_once, recoveries_that_have_ended_come_newest_first;
+                nothing_is_made_of_an_event_that_is_gone, a_recovery_ends_once,
+                recoveries_that_have_ended_come_newest_first;
             refund_lists: refunds_and_payments_are_listed_by_filter, the_operator_finds_refunds_of_all_merchants,
                 late_payments_are_found, a_refund_may_belong_to_no_order;
             refunds: refunds_move_by_themselves_where_their_merchants_let_them,

@@ -5,6 +5,7 @@ use authority_domain::recovery::{Recovery, RecoveryStatus};
 use authority_domain::{DeliveryId, DisabledReason, EndpointId, RecoveryId};
 use authority_store::tx::{RecoveryBacklog, RecoveryJob, RecoveryStep, SettledAs, Stretch};
 
+use super::retention::remove;
 use super::{Database, Shop, ask, at, dice, done, noon, read, settlement};
 
 fn new_job(shop: &Shop, endpoint: &EndpointId, stretch: Stretch) -> RecoveryJob {
@@ -124,6 +125,26 @@ pub(crate) async fn what_waits_is_replaced_and_what_is_in_flight_is_not(shop: Sh
     assert_eq!(backlog(200, 9).await, RecoveryBacklog { waiting: 2, due: 2 });
     assert_eq!(backlog(199, 9).await, RecoveryBacklog { waiting: 2, due: 0 });
     assert_eq!(backlog(200, 1).await, RecoveryBacklog { waiting: 1, due: 1 });
+}
+
+/// The retention may remove an event between the reading of a step and its writing. A delivery of it would be leased
+/// over and over, and never be sent.
+pub(crate) async fn nothing_is_made_of_an_event_that_is_gone(shop: Shop, database: &dyn Database) {
+    let id = shop.endpoint(&["*"]).await;
+    shop.open_checkouts(2).await;
+    let taken = shop.lease("a", noon(), 9, 9).await;
+    let failed = |n: usize| settlement(&taken[n], "a", SettledAs::Failed { reason: "rejected" });
+    shop.settle(vec![failed(0), failed(1)]).await;
+    let begun = begin(&shop, &id, Stretch { above: 0, below: 3 }).await;
+    let step = found(&shop, &begun, 9).await;
+    assert_eq!(step.missed.len(), 2);
+    assert_eq!(remove(&shop, 1, 1).await, 1);
+    assert_eq!(take(&shop, &step).await, Some(1));
+    assert_eq!(database.count("deliveries WHERE status = 'pending'").await, 1);
+    let again: Vec<_> = shop.lease("b", at(200), 9, 9).await.into_iter().map(|sent| sent.event_id).collect();
+    assert_eq!(again, [step.missed[1].1.event_id.clone()]);
+    let ended = get(&shop, &begun.recovery.id).await.unwrap();
+    assert_eq!((ended.status, ended.matched, ended.enqueued), (RecoveryStatus::Completed, 1, 1));
 }
 
 pub(crate) async fn a_recovery_ends_once(shop: Shop, _: &dyn Database) {

@@ -16,7 +16,8 @@ async fn remove_all(shop: &Shop, streams: Vec<(Tenant, Vec<EventId>)>, before: i
     done!(shop, |tx| tx.retention_remove(&streams, at(before)))
 }
 
-async fn remove(shop: &Shop, through: i64, before: i64) -> u64 {
+/// Removes the events of a stream up to a sequence, if they are from before this second.
+pub(crate) async fn remove(shop: &Shop, through: i64, before: i64) -> u64 {
     remove_all(shop, vec![up_to(shop, through).await], before).await
 }
 
