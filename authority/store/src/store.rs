@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use futures_util::future::try_join_all;
 use tokio::sync::oneshot;
 
 use crate::driver::Pool;
@@ -12,7 +13,7 @@ use crate::hand_off::{CommitListeners, DispatchHandle, DispatchRegistration};
 use crate::job::{Job, JobError, JobFailure, Work, Worked, typed};
 use crate::postgres::Distribution;
 use crate::readers::{ReaderCount, Readers};
-use crate::shards::Turns;
+use crate::shards::{MERCHANT_SHARDS, ShardSet, Turns};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
 use crate::sqlite::ServerLock;
@@ -159,6 +160,23 @@ impl Store {
     #[must_use]
     pub fn has_turns(&self) -> bool {
         matches!(self.record_readers.0, Pool::Postgres(..))
+    }
+
+    /// Returns when every transaction has ended that had a turn before the call: those that have one afterwards see what
+    /// was committed before it. For what transactions of every shard read without its turn. It has each turn only for a
+    /// moment and none while it waits for another, so it is the caller alone who waits for the slowest shard.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] when a turn is not to be had.
+    pub async fn pass_every_turn(&self) -> Result<()> {
+        if !self.has_turns() {
+            return Ok(());
+        }
+        let passing = (0..=MERCHANT_SHARDS).map(|shard| {
+            let turn = Turns::each(ShardSet::one(shard));
+            self.write_with(turn, |_: &mut Tx| Box::pin(async { Ok::<_, StoreError>(()) }))
+        });
+        try_join_all(passing).await.map(drop)
     }
 
     async fn submit(&self, (job, answer): (Job, oneshot::Receiver<Worked>)) -> Worked {

@@ -1,5 +1,6 @@
 //! Nothing is everybody's (contract 21.2): no request waits for a shard whose merchants it does not concern.
 
+use http::Method;
 use serde_json::json;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions as _, Executor as _};
@@ -75,9 +76,7 @@ async fn rare_requests_take_the_turns_of_whom_they_concern() {
         operator.post(&format!("{of_endpoint}/{switch}"), &reason).await.expect(200);
     }
 
-    // The platform's own endpoint and alerts.
-    let sink = json!({ "url": receiver.url("/sink"), "enabled_events": ["*"] });
-    operator.post("/sink", &sink).await.expect(201);
+    // Alerts.
     let payment = one.payment(&one.checkout().await, "automatic").await;
     let mut greedy = report_body("succeeded", "greedy");
     greedy["amount_captured"] = json!(5301);
@@ -105,4 +104,44 @@ async fn rare_requests_take_the_turns_of_whom_they_concern() {
     })
     .await;
     authority.is_sound().await;
+}
+
+/// Merchants' transactions read the platform's endpoint without its turn. Who makes, changes or enables it is answered
+/// when all of them have ended that may not know it, and nobody else waits.
+#[tokio::test]
+async fn the_platforms_endpoint_is_known_to_everybody_when_it_is_answered() {
+    let database = postgres_cluster::database().await;
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
+    let merchant = Merchant::create(&authority, "one").await;
+    let receiver = Receiver::accepting().await;
+    let operator = authority.operator();
+    let mut watcher = database.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+                 AND wait_event_type = 'Lock' AND query LIKE '%FROM turns%' AND pid <> pg_backend_pid()";
+    let sink = json!({ "url": receiver.url("/sink"), "enabled_events": ["order.*"] });
+    let (wider, reason) = (json!({ "enabled_events": ["*"] }), json!({ "reason": "maintenance" }));
+    let mut id = String::new();
+    for (nth, (path, body)) in
+        [("/sink", sink), ("/sink", wider), ("enable", reason.clone())].into_iter().enumerate()
+    {
+        let (path, method) = match nth {
+            0 => (path.to_owned(), Method::POST),
+            1 => (path.to_owned(), Method::PATCH),
+            _ => {
+                operator.post(&format!("/webhook-endpoints/{id}/disable"), &reason).await.expect(200);
+                (format!("/webhook-endpoints/{id}/{path}"), Method::POST)
+            }
+        };
+        let held = hold_a_turn(&database).await;
+        let answer = tokio::spawn(operator.call(method, &path).json(&body).send());
+        while sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut watcher).await.unwrap() == 0 {
+            assert!(!answer.is_finished(), "a transaction is under way that may not know it");
+        }
+        merchant.paid_order().await;
+        drop(held);
+        id = text(&answer.await.unwrap().json(), "id");
+        authority.nothing_pending().await;
+    }
+    let arrived = receiver.arrivals().types_at("/sink");
+    assert_eq!(arrived.iter().filter(|arrived| *arrived == "checkout.created").count(), 2, "{arrived:?}");
 }

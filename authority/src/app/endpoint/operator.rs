@@ -8,7 +8,7 @@ use authority_domain::body::read_reason;
 use authority_domain::endpoint::alerts::disabled;
 use authority_domain::endpoint::condition::DisablePolicy;
 use authority_domain::endpoint::read_endpoint_limits;
-use authority_domain::{DisabledReason, EndpointId, EndpointStatus, Named, Refusal, Result};
+use authority_domain::{DisabledReason, EndpointId, EndpointStatus, Named, Refusal, Result, Tenant};
 use authority_store::tx::{FoundEndpoint, OwnedRecord};
 use serde_json::json;
 
@@ -48,7 +48,8 @@ impl App {
     ) -> Result<Answer> {
         let reason = read_reason(&mutation.body);
         let owner = self.owner_of(id.clone().map(OwnedRecord::Endpoint), EndpointId::missing).await?;
-        self.for_turn(mutation, owner, async move |work| {
+        let of_platform = owner.as_ref().is_ok_and(Tenant::is_operator);
+        let answer = self.for_turn(mutation, owner, async move |work| {
             let found = addressed(work, id).await?;
             work.reason = Some(reason?);
             let switched = match status {
@@ -64,8 +65,12 @@ impl App {
                 raise(work, Some(&after.owner), after.endpoint.id.as_str(), told).await?;
             }
             shown(after, work.now)
-        })
-        .await
+        });
+        let answer = answer.await?;
+        if of_platform && status == EndpointStatus::Enabled {
+            self.sink_is_known().await?;
+        }
+        Ok(answer)
     }
 }
 

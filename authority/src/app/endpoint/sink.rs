@@ -3,6 +3,9 @@
 //!
 //! It is an endpoint like those of merchants, and the same functions implement its operations. It belongs to the
 //! operator, and there is only one.
+//!
+//! Transactions of merchants read it without its turn, so one that is under way when the sink is made, enabled or
+//! wants more does not make its delivery. The answer waits until all of those have ended.
 
 use authority_domain::{EndpointId, Named, Refusal, Result, Tenant};
 use serde_json::Value;
@@ -17,6 +20,7 @@ impl App {
     /// 422 for wrong members; `endpoint_url_forbidden`; `endpoint_limit_reached` when it already exists.
     pub async fn sink_create(&self, mutation: Mutation) -> Result<Answer> {
         let mut answer = self.endpoint_create(Holder::operator(), mutation).await?;
+        self.sink_is_known().await?;
         // It is not below a merchant's path.
         answer.location = None;
         of_platform(answer)
@@ -37,7 +41,9 @@ impl App {
     /// `not_found` when there is none; `resource_version_conflict`; 422 for wrong members; `endpoint_url_forbidden`.
     pub async fn sink_change(&self, mutation: Mutation) -> Result<Answer> {
         let id = self.sink_id().await?;
-        of_platform(self.endpoint_change(Holder::operator(), mutation, id).await?)
+        let answer = self.endpoint_change(Holder::operator(), mutation, id).await?;
+        self.sink_is_known().await?;
+        of_platform(answer)
     }
 
     /// `DELETE /sink`.
@@ -56,6 +62,12 @@ impl App {
     pub async fn sink_rotate_secret(&self, mutation: Mutation) -> Result<Answer> {
         let id = self.sink_id().await?;
         of_platform(self.endpoint_rotate_secret(Holder::operator(), mutation, id).await?)
+    }
+
+    /// Waits until no transaction is under way that may have read the sink as it was. What is committed afterwards has
+    /// its delivery (contract 7.8).
+    pub(in crate::app) async fn sink_is_known(&self) -> Result<()> {
+        Ok(self.store.pass_every_turn().await?)
     }
 
     async fn sink_id(&self) -> Result<Named<EndpointId>> {
