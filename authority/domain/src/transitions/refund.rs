@@ -25,7 +25,10 @@ use crate::order::line_quantities::named;
 use crate::order::{ConfirmOn, Order};
 use crate::parts::Money;
 use crate::payment::Payment;
-use crate::refund::{NewRefund, Refund, RefundOutcome, RefundReport, RefundStatus, Requester};
+use crate::refund::{
+    NewRefund, PaymentRefunds, REFUNDS_MAX, Refund, RefundOutcome, RefundReport, RefundStatus, Requester,
+    RequesterType,
+};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
@@ -34,6 +37,8 @@ use crate::time::Timestamp;
 pub struct RefundBasis {
     order: Option<Order>,
     payments: Vec<Payment>,
+    /// Of each payment that has any.
+    refunds: BTreeMap<PaymentId, PaymentRefunds>,
 }
 
 /// What happened.
@@ -48,20 +53,24 @@ pub struct Outcome {
 }
 
 impl RefundBasis {
-    /// An order with all of its payments, oldest first. `reserved` is the sum of the open refunds of each payment that
-    /// has any, from which the payments' `amount_refund_pending` is computed.
+    /// An order with all of its payments, oldest first, and the refunds of each payment that has any, from which the
+    /// payments' `amount_refund_pending` is computed.
     #[must_use]
-    pub fn new(order: Order, mut payments: Vec<Payment>, reserved: &BTreeMap<PaymentId, Money>) -> Self {
+    pub fn new(
+        order: Order,
+        mut payments: Vec<Payment>,
+        refunds: BTreeMap<PaymentId, PaymentRefunds>,
+    ) -> Self {
         for payment in &mut payments {
-            payment.amount_refund_pending = reserved.get(&payment.id).copied().unwrap_or(0);
+            payment.amount_refund_pending = refunds.get(&payment.id).map_or(0, |refunds| refunds.reserved);
         }
-        Self { order: Some(order), payments }
+        Self { order: Some(order), payments, refunds }
     }
 
-    /// A payment that belongs to no order, as it is stored.
+    /// A payment that belongs to no order, as it is stored. Only the operator gives such money back.
     #[must_use]
     pub fn without_order(payment: Payment) -> Self {
-        Self { order: None, payments: vec![payment] }
+        Self { order: None, payments: vec![payment], refunds: BTreeMap::new() }
     }
 }
 
@@ -69,7 +78,8 @@ impl RefundBasis {
 ///
 /// # Errors
 /// `validation_failed` for unknown or repeated lines, more than was ordered, lines that do not add up, a payment of
-/// another order; `currency_mismatch`; `order_not_refundable`; `payment_required`; `refund_amount_exceeded`.
+/// another order; `currency_mismatch`; `order_not_refundable`; `payment_required`; `refund_amount_exceeded`;
+/// `validation_failed` for a merchant when the payment has [`REFUNDS_MAX`] refunds.
 pub fn request(
     standing: RefundBasis,
     id: RefundId,
@@ -79,9 +89,10 @@ pub fn request(
     now: Timestamp,
 ) -> Result<Outcome> {
     check_body(&standing, &new)?;
-    let RefundBasis { order, mut payments } = standing;
+    let RefundBasis { order, mut payments, refunds } = standing;
     let payment = chosen(&mut payments, new.payment_id.as_ref())?;
     let amount = granted(payment, &new)?;
+    check_count(refunds.get(&payment.id), requested_by.kind)?;
     payment.amount_refund_pending += amount;
     let restated = payment.clone();
     let refund = Refund {
@@ -124,7 +135,7 @@ pub fn report(
 ) -> Result<Option<Outcome>> {
     let RefundOutcome::Changed(refund) = refund.report(report, now)? else { return Ok(None) };
     let refund = *refund;
-    let RefundBasis { order, mut payments } = standing;
+    let RefundBasis { order, mut payments, .. } = standing;
     let payment =
         payments.iter_mut().find(|payment| payment.id == refund.payment_id).ok_or_else(Refusal::internal)?;
     let (mut changes, mut restated) = (Vec::with_capacity(3), None);
@@ -144,6 +155,16 @@ pub fn report(
     }
     changes.extend(order.and_then(|order| order.after_payments(&payments, confirm_on, now)));
     Ok(Some(Outcome { refund, changes, restated }))
+}
+
+/// Refuses a merchant's request beyond [`REFUNDS_MAX`].
+fn check_count(refunds: Option<&PaymentRefunds>, by: RequesterType) -> Result<()> {
+    if by != RequesterType::ApiKey || refunds.is_none_or(|refunds| refunds.count < REFUNDS_MAX) {
+        return Ok(());
+    }
+    let detail =
+        format!("The payment has {REFUNDS_MAX} refunds, failed ones included: it takes no more requests.");
+    Err(Refusal::member("", MemberCode::TooLong, detail))
 }
 
 /// Checks the body against the order and its payments, whatever state these are in.

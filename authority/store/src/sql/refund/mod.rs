@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use authority_domain::list_filter::RefundFilter;
-use authority_domain::parts::Money;
-use authority_domain::refund::RequesterType;
+use authority_domain::refund::{PaymentRefunds, RequesterType};
 use authority_domain::{MerchantId, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant};
 
 use crate::sql::transaction::keys::{MadeUnderKey, order_key, refund_key};
@@ -65,18 +64,15 @@ impl Tx {
         query.read_optional_as(&mut self.conn, found).await
     }
 
-    /// The sum of the open refunds of each payment of an order that has any.
-    pub async fn refunds_reserved(
+    /// The refunds of each payment of an order that has any.
+    pub async fn refunds_of_payments(
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
-    ) -> Result<BTreeMap<PaymentId, Money>> {
+    ) -> Result<BTreeMap<PaymentId, PaymentRefunds>> {
         let around = self.order_surroundings(tenant, order).await?;
-        let mut sums = BTreeMap::new();
-        for (payment, amount) in &around.open_refunds {
-            *sums.entry(PaymentId::from_store(payment.clone())).or_default() += amount;
-        }
-        Ok(sums)
+        let refunds = around.refunds.iter();
+        Ok(refunds.map(|(payment, of)| (PaymentId::from_store(payment.clone()), *of)).collect())
     }
 
     /// The refund that an earlier request of this requester with this idempotency key made.

@@ -123,13 +123,12 @@ pub(crate) static ORDERS: Lookup = Lookup {
                 AND p.order_number = t.column3",
         ),
         of_order(
-            Part::OpenRefund,
+            Part::PaymentRefunds,
             &["t.column1", "t.column3", "r.payment_id"],
-            &["r.amount"],
-            // In this form by its order, and never by the index of all open refunds.
+            &["SUM(CASE WHEN r.status IN ('requested', 'processing') THEN r.amount ELSE 0 END)", "COUNT(*)"],
             "refunds r WHERE r.shard = t.column4 AND r.merchant_id = t.column1 AND r.livemode = t.column2 \
                 AND r.order_number = t.column3 \
-                AND CASE WHEN r.status IN ('requested', 'processing') THEN TRUE ELSE FALSE END",
+                GROUP BY r.shard, t.column1, t.column2, t.column3, r.payment_id",
         ),
         of_order(
             Part::OrderShipment,
