@@ -3,7 +3,7 @@
 //! becomes `failing`, and one that has failed for five days (nine with the retry schedule `long`) is disabled (contract
 //! 2.12, 4.10, 7.5).
 //!
-//! One bounded round per call, part of housekeeping, for the shards that have something due ([`due`]). Nothing that
+//! One bounded round per call, part of housekeeping, for a shard that has something due ([`due`]). Nothing that
 //! depends on a secret's expiry waits for such a round: what is shown or signed goes by the clock. Usually the next
 //! attempt to an endpoint shows that it has failed for too long; but the attempts of a delivery end after their
 //! schedule, and without a new event there is no next attempt.
@@ -43,7 +43,7 @@ fn overdue(policy: DisablePolicy, now: Timestamp) -> Overdue {
 }
 
 /// Does everything that is due at `now` in the shards whose turns the transaction holds, at most `limit` rows of each
-/// kind; true when there may be more. Alerts that have lapsed are closed in every shard.
+/// kind; true when there may be more.
 ///
 /// # Errors
 /// Only what the store reports.
@@ -69,7 +69,6 @@ pub(crate) async fn judge_overdue(
     limit: i64,
 ) -> Result<bool, StoreError> {
     let mut found = tx.conditions_overdue(overdue(policy, now)).await?;
-    found.retain(|one| tx.holds(&one.tenant.merchant_id));
     found.iter_mut().for_each(|one| one.condition.passes(now));
     tx.conditions_put(&found).await?;
     for one in &found {

@@ -3,8 +3,9 @@
 //! (`endpoint_upkeep`).
 //!
 //! A round runs once a minute. When a round reaches its limit, the next follows at once. On PostgreSQL it keeps
-//! nobody else from writing: what is purged needs no turn, and the changes to endpoints only those of the shards that
-//! have some, which are found without a turn. On SQLite a round is one transaction of its own, so that no request
+//! nobody else from writing: what is purged needs no turn, and the changes to endpoints need those of the shards that
+//! have some, which are found without a turn. Each shard's are a transaction of its own, so that no shard waits for
+//! another one's turn. On SQLite a round is one transaction of its own, so that no request
 //! waits behind a long one. Deliberately absent: removing anything that merchants read; that is the job of
 //! [`super::retention`], where a retention is set.
 
@@ -17,8 +18,8 @@ use authority_domain::integration_health::RECENT_MS;
 use authority_store::shards::Turns;
 use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
-use rand::SeedableRng;
 use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
 use tokio::sync::watch;
 
 use super::endpoint_upkeep::{due, judge_overdue, upkeep};
@@ -60,7 +61,8 @@ pub async fn keep_house(
     }
 }
 
-/// True when there may be more to do. Where others may write at the same time, no more turns are taken than necessary.
+/// True when there may be more to do. Where others may write at the same time, turns are taken one by one, and only those
+/// that are necessary.
 async fn round(
     store: &Store,
     disable: DisablePolicy,
@@ -82,15 +84,22 @@ async fn round(
         .await?;
     let due =
         store.read_list(move |tx: &mut Tx| Box::pin(async move { due(tx, disable, now).await })).await?;
-    if due.is_empty() {
-        return Ok(purged);
+    let (mut more, mut failed, mut seeds) = (purged, None, StdRng::from_seed(seed));
+    for shard in due.apart() {
+        let mut seed = [0; 32];
+        seeds.fill_bytes(&mut seed);
+        let changed = store
+            .write_with(Turns::each(shard), move |tx: &mut Tx| {
+                Box::pin(async move { change(tx, disable, now, seed).await })
+            })
+            .await;
+        // A shard whose turn is not to be had keeps the others from nothing.
+        match changed {
+            Ok(changed) => more |= changed,
+            Err(error) => failed = Some(error),
+        }
     }
-    let changed = store
-        .write_with(Turns::each(due), move |tx: &mut Tx| {
-            Box::pin(async move { change(tx, disable, now, seed).await })
-        })
-        .await?;
-    Ok(changed || purged)
+    failed.map_or(Ok(more), Err)
 }
 
 /// Makes the changes to endpoints that are due. True when there may be more.

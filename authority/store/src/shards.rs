@@ -74,6 +74,11 @@ impl ShardSet {
         (0..=64).map(Shard).filter(move |shard| self.contains(Self::one(shard.0.into())))
     }
 
+    /// A set of each of its shards alone, ascending.
+    pub fn apart(self) -> impl Iterator<Item = Self> {
+        self.all().map(|shard| Self::one(shard.0.into()))
+    }
+
     /// The set of one shard; empty when there is no such shard.
     pub(crate) fn one(shard: u32) -> Self {
         Self(1_u128.checked_shl(shard).unwrap_or(0)).and(Self::ALL)

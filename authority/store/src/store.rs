@@ -13,7 +13,7 @@ use crate::hand_off::{CommitListeners, DispatchHandle, DispatchRegistration};
 use crate::job::{Job, JobError, JobFailure, Work, Worked, typed};
 use crate::postgres::Distribution;
 use crate::readers::{ReaderCount, Readers};
-use crate::shards::{MERCHANT_SHARDS, ShardSet, Turns};
+use crate::shards::{ShardSet, Turns};
 use crate::sql::transaction::Tx;
 use crate::sql::transaction::first_reads::Prefetch;
 use crate::sqlite::ServerLock;
@@ -172,9 +172,8 @@ impl Store {
         if !self.has_turns() {
             return Ok(());
         }
-        let passing = (0..=MERCHANT_SHARDS).map(|shard| {
-            let turn = Turns::each(ShardSet::one(shard));
-            self.write_with(turn, |_: &mut Tx| Box::pin(async { Ok::<_, StoreError>(()) }))
+        let passing = ShardSet::ALL.apart().map(|shard| {
+            self.write_with(Turns::each(shard), |_: &mut Tx| Box::pin(async { Ok::<_, StoreError>(()) }))
         });
         try_join_all(passing).await.map(drop)
     }

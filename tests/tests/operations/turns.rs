@@ -1,5 +1,7 @@
 //! Nothing is everybody's (contract 21.2): no request waits for a shard whose merchants it does not concern.
 
+use std::collections::BTreeSet;
+
 use http::Method;
 use serde_json::json;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
@@ -144,4 +146,41 @@ async fn the_platforms_endpoint_is_known_to_everybody_when_it_is_answered() {
     }
     let arrived = receiver.arrivals().types_at("/sink");
     assert_eq!(arrived.iter().filter(|arrived| *arrived == "checkout.created").count(), 2, "{arrived:?}");
+}
+
+/// Each shard's housekeeping is a transaction of its own: one that cannot begin keeps no other waiting.
+#[tokio::test]
+async fn what_is_due_in_one_shard_waits_for_no_other() {
+    let database = postgres_cluster::database().await;
+    let variables = [("AUTHORITY_DATABASE_URL", database.as_str())];
+    let authority = Authority::start(&variables).await;
+    let mut beside = database.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    let mut shards = BTreeSet::new();
+    for nth in 0.. {
+        let merchant = Merchant::create(&authority, &format!("shop-{nth}")).await;
+        let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
+        merchant.api.post(&endpoint.path("/rotate-secret"), &json!({})).await.expect(200);
+        let shard = sqlx::query_scalar("SELECT shard_of($1)::BIGINT").bind(&merchant.id);
+        shards.insert(shard.fetch_one(&mut beside).await.unwrap());
+        if shards.len() == 2 {
+            break;
+        }
+    }
+    let shards: Vec<i64> = shards.into_iter().collect();
+    let mut holder = database.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    holder.execute("BEGIN").await.unwrap();
+    let hold = sqlx::query("SELECT shard FROM turns WHERE shard = $1 FOR UPDATE").bind(shards[1]);
+    hold.execute(&mut holder).await.unwrap();
+    beside.execute("UPDATE endpoint_secrets SET expires_at = 1 WHERE expires_at IS NOT NULL").await.unwrap();
+    let mut expired = async |shard: i64| -> i64 {
+        let count = "SELECT COUNT(*) FROM endpoint_secrets WHERE expires_at = 1 AND shard = $1";
+        sqlx::query_scalar(count).bind(shard).fetch_one(&mut beside).await.unwrap()
+    };
+    // A service begins with a round of housekeeping.
+    let _begins = Authority::start(&variables).await;
+    eventually("the end of the secrets in the other shard", async || {
+        (expired(shards[0]).await == 0).then_some(())
+    })
+    .await;
+    assert_ne!(expired(shards[1]).await, 0, "nobody else has its turn");
 }

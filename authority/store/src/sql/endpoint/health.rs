@@ -105,10 +105,11 @@ impl Tx {
         query.about(&[]).read_as(&mut self.conn, condition_of).await
     }
 
-    /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet.
+    /// Enabled endpoints that have failed long enough to be `failing` or disabled, and are not yet, in the shards whose
+    /// turns the transaction holds.
     pub async fn conditions_overdue(&mut self, overdue: Overdue) -> Result<Vec<ConditionOf>> {
         let mut query = Query::across(Across::DUE, CONDITION);
-        query.push(" WHERE ");
+        query.push(" WHERE ").push_in_shards("", self.conn.shards()).push(" AND ");
         push_overdue(&mut query, overdue);
         query.push(" ORDER BY first_failure_at LIMIT ");
         query.push_bind(overdue.limit).push(self.conn.dialect().lock_rows);
@@ -177,18 +178,17 @@ impl Tx {
     }
 
     /// Cancels up to `limit` pending deliveries of endpoints that are disabled or deleted, unless somebody still
-    /// holds them; returns how many.
+    /// holds them, in the shards whose turns the transaction holds; returns how many.
     pub async fn deliveries_cancel_stranded(&mut self, now: Timestamp, limit: i64) -> Result<u64> {
         // CROSS JOIN keeps SQLite from starting with all pending deliveries.
-        let stranded: Vec<(String, bool)> = Query::across(
+        let mut stranded = Query::across(
             Across::DUE,
             "SELECT d.id, e.deleted_at IS NOT NULL FROM webhook_endpoints e CROSS JOIN deliveries d \
              WHERE e.status = 'disabled' AND d.shard = e.shard AND d.endpoint_id = e.id AND d.status = 'pending' \
-                 AND (d.lease_until IS NULL OR d.lease_until < $1) LIMIT $2",
-        )
-        .binds((now.as_ms(), limit))
-        .read(&mut self.conn)
-        .await?;
+                 AND (d.lease_until IS NULL OR d.lease_until < $1) AND ",
+        );
+        stranded.push_in_shards("e.", self.conn.shards()).push(" LIMIT $2");
+        let stranded: Vec<(String, bool)> = stranded.binds((now.as_ms(), limit)).read(&mut self.conn).await?;
         for (reason, deleted) in
             [(FailureReason::EndpointDisabled, false), (FailureReason::EndpointDeleted, true)]
         {

@@ -66,26 +66,20 @@ impl Tx {
         .await
     }
 
-    /// Removes up to `limit` expired secrets, of any merchant, and ends the overlaps; returns the endpoints.
+    /// Removes up to `limit` expired secrets in the shards whose turns the transaction holds, and ends the overlaps;
+    /// returns the endpoints.
     pub async fn secrets_expire(&mut self, now: Timestamp, limit: i64) -> Result<Vec<EndpointId>> {
-        let due: Vec<(String, i64)> = Query::across(
-            Across::DUE,
-            "SELECT endpoint_id, version FROM endpoint_secrets WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2",
-        )
-        .binds((now.as_ms(), limit))
-        .read(&mut self.conn)
-        .await?;
-        if due.is_empty() {
+        let mut due = Query::across(Across::DUE, "SELECT endpoint_id FROM endpoint_secrets WHERE ");
+        due.push_in_shards("", self.conn.shards()).push(" AND expires_at <= ").push_bind(now.as_ms());
+        due.push(" ORDER BY expires_at LIMIT ").push_bind(limit);
+        let endpoints: Vec<String> = due.read(&mut self.conn).await?;
+        if endpoints.is_empty() {
             return Ok(Vec::new());
         }
-        for (endpoint, version) in &due {
-            let mut query =
-                query("DELETE FROM endpoint_secrets WHERE endpoint_id = $1 AND version = $2 AND ");
-            query.push_shards("", self.conn.shards());
-            query.binds((endpoint, *version)).write(&mut self.conn).await?;
-        }
-        let mut endpoints: Vec<String> = due.into_iter().map(|(endpoint, _)| endpoint).collect();
-        endpoints.dedup();
+        let mut removed = Query::new("DELETE FROM endpoint_secrets WHERE expires_at <= ");
+        removed.push_bind(now.as_ms()).push(" AND ").push_shards("", self.conn.shards());
+        removed.push_in("endpoint_id", &endpoints);
+        removed.write(&mut self.conn).await?;
         let mut query = Query::new(
             "UPDATE webhook_endpoints SET previous_secret_expires_at = NULL WHERE previous_secret_expires_at <= ",
         );

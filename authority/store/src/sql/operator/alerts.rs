@@ -152,20 +152,20 @@ impl Tx {
         query.binds((endpoint.as_str(), code, since.as_ms(), now.as_ms())).run(&mut self.conn).await
     }
 
-    /// Closes the alerts of a code that were not raised since `since`, for all owners; returns how many.
+    /// Closes the alerts of a code that were not raised since `since`, in the shards whose turns the transaction holds;
+    /// returns how many.
     pub async fn alerts_close_quiet(
         &mut self,
         code: AlertCode,
         since: Timestamp,
         now: Timestamp,
     ) -> Result<u64> {
-        Ok(Query::across(
+        let mut query = Query::across(
             Across::DUE,
-            "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL",
-        )
-        .binds((code.as_str(), since.as_ms(), now.as_ms()))
-        .write(&mut self.conn)
-        .await?)
+            "UPDATE alerts SET closed_at = $3 WHERE code = $1 AND last_seen_at < $2 AND closed_at IS NULL AND ",
+        );
+        query.push_in_shards("", self.conn.shards());
+        Ok(query.binds((code.as_str(), since.as_ms(), now.as_ms())).write(&mut self.conn).await?)
     }
 }
 

@@ -261,7 +261,7 @@ macro_rules! conformance {
                 what_a_refused_job_changed_nobody_finds;
             undelivered: every_event_has_a_fate, a_filter_and_tests_narrow_what_is_missing,
                 a_time_is_a_place_in_the_stream;
-            upkeep: what_time_brings_is_found_in_its_shards;
+            upkeep: what_time_brings_is_found_in_its_shards, what_time_brings_is_seen_to_by_who_holds_its_turn;
             writer: an_answer_comes_after_the_commit, a_refusal_undoes_its_own_writes_only,
                 a_refusal_counts_only_when_its_transaction_does,
                 a_panic_harms_nobody_else, a_row_that_cannot_be_read_harms_nobody_else,
