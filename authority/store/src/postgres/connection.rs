@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{ConnectOptions, PgConnection, PgPool, Row as _};
+use sqlx::{PgConnection, PgPool};
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 
-use super::{CITUS, DIALECT, turns};
+use super::connect::connect;
+use super::turns;
 use crate::driver::Dialect;
 use crate::error::{Result, StoreError};
 use crate::hand_off::{CommitEffects, DispatchHandle};
@@ -28,25 +29,11 @@ use crate::writing_connection::WritingConnection;
 /// The release fails in a transaction that an error has ended. A plain COMMIT would report success and roll back.
 const COMMIT: &str = "RELEASE SAVEPOINT job; COMMIT";
 
-/// What a new connection is told; the last row says whether the server is a coordinator of Citus.
-///
-/// Durability is not configurable in the authority: a commit that was answered survives a power cut (T1). Citus plans a
-/// statement by its values, which name the servers, and a transaction asks each server over one connection: over a
-/// second one it would not see what it wrote.
-const PREPARE: &str = "\
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
-    SELECT set_config('plan_cache_mode', 'force_custom_plan', false), \
-        set_config('citus.multi_shard_modify_mode', 'sequential', false) WHERE to_regclass('pg_dist_partition') IS NOT NULL; \
-    SELECT to_regclass('pg_dist_partition') IS NOT NULL";
-
 /// SQLSTATE of a lock that was not to be had in time (PostgreSQL documentation, appendix A).
 const LOCK_TIMEOUT: &str = "55P03";
 
 /// SQLSTATE of a transaction that the server has ended because its client was silent.
 const SILENT_TOO_LONG: &str = "25P03";
-
-/// How long to wait for the server to accept a connection and to answer [`PREPARE`].
-const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
 /// How long to wait for the server in the middle of a transaction. The server's own limits are shorter (`open`): this
 /// one is for a server that is gone without notice.
@@ -147,18 +134,6 @@ fn was_ended_before(error: &sqlx::Error) -> bool {
 
 fn has_code(error: &sqlx::Error, code: &str) -> bool {
     error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|found| found == code)
-}
-
-/// Opens a connection, within [`CONNECT_WAIT`].
-pub(super) async fn connect(options: &PgConnectOptions) -> Result<(PgConnection, &'static Dialect)> {
-    let opening = async {
-        let mut conn = options.connect().await?;
-        let rows = sqlx::raw_sql(PREPARE).fetch_all(&mut conn).await?;
-        let has_citus = rows.last().map_or(Ok(false), |row| row.try_get(0))?;
-        Ok((conn, if has_citus { &CITUS } else { &DIALECT }))
-    };
-    let opened = timeout(CONNECT_WAIT, opening).await;
-    opened.unwrap_or_else(|_| Err(StoreError::Unavailable("the database server does not answer".to_owned())))
 }
 
 fn gone() -> StoreError {

@@ -12,6 +12,7 @@
 //! and the poll of the other instances is authoritative anyway (contract 12 T5).
 
 pub(crate) mod batch;
+mod connect;
 mod connection;
 mod distribute;
 mod indexes;

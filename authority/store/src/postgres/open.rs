@@ -8,7 +8,8 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, PgConnection, PgPool};
 
-use super::connection::{PostgresWriting, connect};
+use super::connect::connect;
+use super::connection::PostgresWriting;
 use super::indexes;
 use super::turns::LOCK_WAIT_MS;
 use crate::driver::Dialect;

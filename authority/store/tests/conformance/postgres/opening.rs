@@ -76,3 +76,19 @@ fn an_address_is_libpqs_and_is_never_shown() {
         assert_eq!(StoreUrl::parse(bad), None, "{bad}");
     }
 }
+
+/// A server that is made ready for Citus, whose tables are not distributed yet, is one server like any other: deliveries
+/// of an endpoint go on being numbered by themselves.
+#[tokio::test]
+async fn the_extension_alone_changes_nothing() {
+    let database = PostgresDatabase::start().await;
+    let shop = Shop::open(&database).await;
+    shop.endpoint(&["*"]).await;
+    shop.open_checkouts(2).await;
+    let extension = "CREATE TABLE pg_dist_partition (logicalrelid REGCLASS, partmethod \"char\")";
+    database.execute(extension).await.unwrap();
+    let restarted = Shop { store: database.open().await.unwrap(), ..shop };
+    restarted.open_checkout().await;
+    let places = "SELECT SUM(created_sequence)::BIGINT FROM deliveries";
+    assert_eq!(database.number(places).await, 1 + 2 + 3);
+}
