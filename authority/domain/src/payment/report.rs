@@ -2,8 +2,9 @@
 //!
 //! Reports may come out of order: statuses are ranked, and one of a lower rank than the present changes nothing. But
 //! the amounts in a report are always checked: an amount that is not the recorded one is refused, whether or not the
-//! report would change the status. Two ends contradict each other and are refused, with one exception: money that
-//! comes for a payment which was cancelled with its checkout or its order is a fact, and recorded as late.
+//! report would change the status. One recorded amount was perhaps told by nobody: that of an authorization whose
+//! capture came before it. Two ends contradict each other and are refused, with one exception: money that comes for a
+//! payment which was cancelled with its checkout or its order is a fact, and recorded as late.
 
 use crate::parts::{Failure, Money};
 use crate::payment::{Payment, PaymentStatus};
@@ -146,6 +147,12 @@ impl Payment {
     fn check_authorized(&self, report: &PaymentReport) -> Result<()> {
         let Some(told) = report.amount_authorized else { return Ok(()) };
         let recorded = self.amount_authorized;
+        if report.status == PaymentStatus::Authorized && self.authorized_with_capture() {
+            let (captured, amount) = (self.amount_captured, self.amount);
+            let otherwise =
+                format!("{captured} were captured of {amount}, which {told} authorized do not allow");
+            return self.agree((captured..=amount).contains(&told), report, &otherwise);
+        }
         if self.authorized_at.is_some() {
             return self.agree(told == recorded, report, &format!("{recorded} were authorized, not {told}"));
         }
@@ -156,6 +163,14 @@ impl Payment {
             }
             _ => self.agree(told == 0, report, &format!("nothing was authorized, and not {told}")),
         }
+    }
+
+    /// Whether the authorization may be one that nobody reported: [`Payment::capture`] takes what was captured for it.
+    /// The report of the true one, which a partial capture has overtaken, may name more.
+    fn authorized_with_capture(&self) -> bool {
+        self.captured_at.is_some()
+            && self.authorized_at == self.captured_at
+            && self.amount_authorized == self.amount_captured
     }
 
     /// A report without success names no captured amount, or 0; this is checked without the payment.

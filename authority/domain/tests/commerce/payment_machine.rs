@@ -184,6 +184,41 @@ fn amounts_that_are_not_those_recorded_are_refused_and_the_same_ones_are_no_news
     }
 }
 
+/// A success that names no authorized amount has overtaken the report of the authorization, which may name more.
+#[test]
+fn an_authorization_that_its_partial_capture_overtook_is_no_news() {
+    use Judged::{Conflict, NothingNew};
+    use PaymentStatus::{Cancelled, Created, PartiallyRefunded, Pending, Succeeded};
+    let half = TOTAL / 2;
+    let at_once = PaymentReport { amount_captured: Some(half), ..report(Succeeded) };
+    let overtaken = *reported(payment_in(Created), &at_once, noon());
+    assert_eq!((overtaken.amount_authorized, overtaken.amount_captured), (half, half));
+    let refunded = Payment { status: PartiallyRefunded, amount_refunded: 1, ..overtaken.clone() };
+    let PaymentOutcome::Changed(late) = payment_in(Cancelled).report_late(&at_once, noon()).unwrap() else {
+        panic!("late money is news");
+    };
+    for payment in [&overtaken, &refunded, &*late] {
+        for (told, expected) in [
+            (authorizing(TOTAL), NothingNew),
+            (authorizing(half), NothingNew),
+            (authorizing(half - 1), Conflict),
+            (authorizing(TOTAL + 1), Conflict),
+            (PaymentReport { amount_authorized: Some(TOTAL), ..report(Pending) }, Conflict),
+        ] {
+            assert_eq!(judged(payment.clone(), &told), expected, "{}: {told:?}", payment.status);
+        }
+    }
+    // One that was named, or reported before, is recorded.
+    let named = PaymentReport { amount_authorized: Some(TOTAL - 1), ..at_once.clone() };
+    let named = *reported(payment_in(Created), &named, noon());
+    let before = *reported(payment_in(Created), &authorizing(TOTAL - 1), noon().plus_ms(-1));
+    let before = *reported(before, &at_once, noon());
+    for payment in [named, before] {
+        assert_eq!(judged(payment.clone(), &authorizing(TOTAL - 1)), NothingNew);
+        assert_eq!(judged(payment, &authorizing(TOTAL)), Conflict);
+    }
+}
+
 #[test]
 fn automatic_capture_may_authorize_first() {
     let payment = payment_in(PaymentStatus::Created);
