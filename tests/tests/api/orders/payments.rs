@@ -25,6 +25,9 @@ async fn a_failed_order_is_paid_at_the_second_try(database: Database) {
         (("pending", "pending"), &json!([first["id"], payment["id"]]))
     );
     assert_eq!(start.send().await.expect(200), payment, "the same start again");
+    let other = shop.post(&shop.merchant.platform_path("payments"), &attempt(&number, 5299, "second"));
+    let taken = json!({ "errors": [["/processor_event_id", "duplicate"]] });
+    shop.refuses(other, 422, "validation_failed", taken).await;
 
     shop.merchant.report(&payment, "succeeded").await;
     assert_eq!(shop.new_events().await, ["payment.succeeded 2", "order.confirmed 4"]);
