@@ -90,7 +90,8 @@ pub(crate) fn of_member(name: &str) -> Option<&'static str> {
         "payments" => "The payments made on it. One that does not say how far it has come has succeeded.",
         "period_end" => "When the new period ends; after one interval where it is not given.",
         "period_start" => {
-            "When the new period begins; with the end of the present one where it is not given."
+            "When the new period begins; where it is not given, with the end of the present one, or of a pause that \
+             outlasted it."
         }
         "private_key" => {
             "The private key of the first certificate, in PEM and not encrypted: PKCS#8, SEC1 or PKCS#1; RSA of 2048 to \

@@ -6,7 +6,9 @@
 use authority_domain::list_filter::SubscriptionFilter;
 use authority_domain::subscription::renewal::Renewing;
 use authority_domain::subscription::state_machine::SubscriptionOutcome;
-use authority_domain::subscription::{AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest};
+use authority_domain::subscription::{
+    AnchoredSubscription, SubscriptionReportRequest, SubscriptionRequest, SubscriptionStatus,
+};
 use authority_domain::transitions::founding::Founding;
 use authority_domain::{
     Change, CheckoutId, ErrorCode, ListKind, MemberCode, Named, Order, Refusal, Result, SubscriptionId,
@@ -15,6 +17,7 @@ use authority_domain::{
 use authority_store::tx::OwnedRecord;
 
 use super::access::Caller;
+use super::due::time_for;
 use super::lists::{List, ListRequest};
 use super::mutation::Work;
 use super::report_result::SubscriptionReportResult;
@@ -117,7 +120,11 @@ pub(super) async fn report(
     before: AnchoredSubscription,
     request: SubscriptionReportRequest,
 ) -> Result<(bool, AnchoredSubscription)> {
-    let report = request.into_report(work.now, &mut work.dice)?;
+    let mut report = request.into_report(work.now, &mut work.dice)?;
+    if before.record.status == SubscriptionStatus::Paused {
+        let time = time_for(work, &owner.tenant, before.record.created_at).await?;
+        report.ahead_ms = time.as_ms() - work.now.as_ms();
+    }
     let unchanged = before.clone();
     let (next, changes) = match before.report(report, work.now)? {
         SubscriptionOutcome::Unchanged => return Ok((false, unchanged)),

@@ -45,15 +45,24 @@ impl AnchoredSubscription {
     }
 
     /// The next period. One that does not begin where the last ended, or ends where the platform says, is what the
-    /// following ones are counted from. A pause may leave periods out. Without one, a report that does so has come
-    /// before another, which would count as repeated when it comes, and whose order would never be made.
-    pub(crate) fn go_on(&mut self, start: Timestamp, end: Option<Timestamp>, last: Timestamp) -> Result<()> {
-        let boundary = next_boundary(self.anchor.unwrap_or(last), self.record.cadence(), last);
-        if self.record.status != SubscriptionStatus::Paused
-            && boundary.is_some_and(|boundary| start >= boundary)
-        {
+    /// following ones are counted from. A pause may leave periods out, whether the report that ends it renews or a
+    /// later one does. Without one, a report that does so has come before another, which would count as repeated when
+    /// it comes, and whose order would never be made.
+    pub(crate) fn go_on(
+        &mut self,
+        named: Option<Timestamp>,
+        end: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<()> {
+        let last = self.record.current_period_end.unwrap_or(at);
+        let due = self.resumed_at.map_or(last, |resumed| resumed.max(last));
+        let start = named.unwrap_or(due);
+        let resuming = self.record.status == SubscriptionStatus::Paused;
+        let counted_from = self.anchor.filter(|_| due == last).unwrap_or(due);
+        let boundary = next_boundary(counted_from, self.record.cadence(), due);
+        if !resuming && boundary.is_some_and(|boundary| start >= boundary) {
             let detail = format!(
-                "would leave out the period that begins at {last}: report that one first, or a pause in between"
+                "would leave out the period that begins at {due}: report that one first, or a pause in between"
             );
             return Err(Refusal::member("/renew/period_start", MemberCode::Inconsistent, detail));
         }
@@ -65,6 +74,8 @@ impl AnchoredSubscription {
         let usual = next_boundary(anchor, self.record.cadence(), start);
         self.set_period(start, end.or(usual).unwrap_or(start), "/renew/period_end")?;
         self.anchor = Some(end.unwrap_or(anchor));
+        // A period that follows the last one was only reported late. The pause is still to be left out.
+        self.resumed_at = self.resumed_at.filter(|_| start == last && !resuming);
         Ok(())
     }
 

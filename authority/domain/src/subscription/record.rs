@@ -146,19 +146,24 @@ impl PricedItems {
     }
 }
 
-/// A subscription, and the moment from which its periods are counted; `None` before the first of them.
+/// A subscription, and what its next period is found by.
 ///
-/// The anchor is no member of the record: a period's end alone does not tell on which day of the month the
-/// subscription began ([`crate::subscription::calendar`]). It is stored in the same row, by the same statement.
+/// Neither moment is a member of the record: a period's end alone does not tell on which day of the month the
+/// subscription began ([`crate::subscription::calendar`]), nor whether it was paused since. They are stored in the same
+/// row, by the same statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnchoredSubscription {
     /// The record.
     pub record: Subscription,
-    /// Start of the first paid period, or of the last one whose bounds the platform chose.
+    /// The moment from which periods are counted: the start of the first paid one, or of the last one whose bounds the
+    /// platform chose. `None` before the first.
     pub anchor: Option<Timestamp>,
+    /// When the last pause ended, until a period has begun since. If it outlasted the present period, the next one is
+    /// due then.
+    pub resumed_at: Option<Timestamp>,
 }
 
-/// The record alone: the anchor is not shown.
+/// The record alone: what stands beside it is not shown.
 impl Serialize for AnchoredSubscription {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.record.serialize(serializer)

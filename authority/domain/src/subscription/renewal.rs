@@ -10,7 +10,8 @@ use crate::time::Timestamp;
 /// What the platform may say about the next period and its order.
 #[derive(Clone, Debug, Default)]
 pub struct Renewal {
-    /// Which period: a renewal that names one that has begun was reported before. Defaults to where the last one ends.
+    /// Which period: a renewal that names one that has begun was reported before. Defaults to where the last one ends,
+    /// or a pause that outlasted it.
     pub period_start: Option<Timestamp>,
     /// Defaults to one period of the calendar.
     pub period_end: Option<Timestamp>,

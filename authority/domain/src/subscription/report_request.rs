@@ -53,6 +53,7 @@ impl SubscriptionReportRequest {
                 cancel_at_period_end: m.boolean("cancel_at_period_end").optional(),
                 cancel_reason: m.one_of("cancel_reason").optional(),
                 occurred_at: past(m, "occurred_at", now),
+                ahead_ms: 0,
             };
             let request = Self { report, items: m.array("items", ITEMS, reported_item).optional(), lines };
             request.check(m);

@@ -38,6 +38,9 @@ pub struct SubscriptionReport {
     pub cancel_reason: Option<SubscriptionCancelReason>,
     /// When it happened; defaults to now.
     pub occurred_at: Option<Timestamp>,
+    /// How far a sandbox's clock is ahead of the real one, for this subscription. Its periods are over by that clock,
+    /// and so are its pauses.
+    pub ahead_ms: i64,
 }
 
 /// What a report did to a subscription.
@@ -108,7 +111,7 @@ pub(crate) fn incomplete(new: NewSubscription, livemode: bool, now: Timestamp) -
         created_at: now,
         updated_at: now,
     };
-    AnchoredSubscription { record, anchor: None }
+    AnchoredSubscription { record, anchor: None, resumed_at: None }
 }
 
 impl AnchoredSubscription {
@@ -164,6 +167,7 @@ impl AnchoredSubscription {
             cancel_at_period_end: None,
             cancel_reason: None,
             occurred_at: _,
+            ahead_ms: _,
         } = report
         else {
             return false;
@@ -253,13 +257,11 @@ impl AnchoredSubscription {
             }
             (Incomplete, Active) => self.begin(named.unwrap_or(at), end, "/renew/period_end")?,
             (Trialing, Active | PastDue) => self.begin_after_trial(named, end, at)?,
-            (Incomplete | Trialing, _) => {}
-            _ if renewal.is_some() => {
-                let last = self.record.current_period_end.unwrap_or(at);
-                let usual = if from == Paused { last.max(at) } else { last };
-                self.go_on(named.unwrap_or(usual), end, last)?;
-            }
+            (Paused, Active) => self.resumed_at = Some(at.plus_ms(report.ahead_ms)),
             _ => {}
+        }
+        if renewal.is_some() && !matches!(from, Incomplete | Trialing) {
+            self.go_on(named, end, at)?;
         }
         self.record.status = to;
         Ok(())

@@ -208,6 +208,45 @@ fn no_period_is_left_out_but_by_a_pause() {
     assert_eq!(period(&resumed), Some((at("2026-12-24"), at("2027-01-24"))));
 }
 
+/// The report that ends the pause and the one that renews may be two.
+#[test]
+fn the_first_period_after_a_pause_begins_where_the_pause_ended() {
+    let (paused, _) = changed_at(&opened(json!({})), &json!({"status": "paused"}), noon());
+    let resume = json!({"status": "active", "occurred_at": at("2026-12-24")});
+    let (resumed, _) = changed_at(&paused, &resume, at("2026-12-26"));
+    let from = |date: &str| json!({"period_start": at(date)});
+    for renew in [json!(true), from("2026-12-24")] {
+        let (next, _) = renewed_at(&resumed, renew, at("2026-12-27"));
+        assert_eq!(period(&next), Some((at("2026-12-24"), at("2027-01-24"))));
+        let (next, _) = renewed_at(&next, json!(true), at("2027-01-24"));
+        assert_eq!(period(&next), Some((at("2027-01-24"), at("2027-02-24"))));
+    }
+    // That period's report is overtaken by the one after it.
+    let overtaking = json!({"renew": from("2027-01-24")});
+    let refusal = reported_at(&resumed, &overtaking, at("2027-01-24")).unwrap_err();
+    assert_eq!(errors(&refusal), ["/renew/period_start inconsistent"]);
+    // A period from before the pause is reported late: the rest of the pause is left out all the same.
+    let (late, _) = renewed_at(&resumed, from("2026-10-01"), at("2026-12-27"));
+    assert_eq!(period(&late), Some((at("2026-10-01"), at("2026-11-01"))));
+    let (next, _) = renewed_at(&late, json!(true), at("2026-12-27"));
+    assert_eq!(period(&next), Some((at("2026-12-24"), at("2027-01-24"))));
+
+    // A pause within a period leaves nothing out, and one that ends with a renewal nothing more than that does.
+    let (within, _) = changed_at(&paused, &json!({"status": "active"}), at("2026-09-20"));
+    let refusal = reported_at(&within, &json!({"renew": from("2026-11-01")}), at("2026-11-01")).unwrap_err();
+    assert_eq!(errors(&refusal), ["/renew/period_start inconsistent"]);
+    assert_eq!(
+        period(&renewed_at(&within, json!(true), at("2026-12-24")).0),
+        Some((at("2026-10-01"), at("2026-11-01")))
+    );
+    let both = json!({"status": "active", "renew": from("2026-10-01")});
+    let (both, _) = changed_at(&paused, &both, at("2026-12-24"));
+    assert_eq!(
+        period(&renewed_at(&both, json!(true), at("2026-12-24")).0),
+        Some((at("2026-11-01"), at("2026-12-01")))
+    );
+}
+
 #[test]
 fn only_what_goes_on_renews() {
     let trial = opened(json!({"trial_end": at("2026-09-30")}));

@@ -360,7 +360,9 @@ CREATE TABLE subscriptions (
     created_at          BIGINT NOT NULL,
     body                TEXT COLLATE "C" NOT NULL,
     -- The moment from which its periods are counted.
-    period_anchor       BIGINT
+    period_anchor       BIGINT,
+    -- When its last pause ended, until a period has begun since.
+    resumed_at          BIGINT
 );
 CREATE UNIQUE INDEX subscriptions_by_creation ON subscriptions (shard, merchant_id, livemode, created_sequence);
 CREATE INDEX subscriptions_by_customer

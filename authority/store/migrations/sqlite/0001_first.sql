@@ -342,6 +342,8 @@ CREATE TABLE subscriptions (
     body                TEXT NOT NULL,
     -- The moment from which its periods are counted.
     period_anchor       BIGINT,
+    -- When its last pause ended, until a period has begun since.
+    resumed_at          BIGINT,
     PRIMARY KEY (shard, id)
 );
 CREATE UNIQUE INDEX subscriptions_by_creation ON subscriptions (shard, merchant_id, livemode, created_sequence);

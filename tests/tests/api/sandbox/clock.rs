@@ -3,7 +3,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Authority, Merchant, checkout_body, eventually, has, text};
+use tests::{Authority, Merchant, checkout_body, eventually, has, ms, text};
 
 use crate::sandbox::playground::Playground;
 
@@ -107,6 +107,40 @@ async fn subscriptions_renew_and_end_and_trials_become_periods() {
     advance(&playground, 7 * DAY_S).await;
     let ended = read(&going).await;
     has(&ended, json!({ "status": "cancelled", "latest_order_number": twice["latest_order_number"] }));
+    authority.is_sound().await;
+}
+
+/// A pause ends by the clock that periods end by, whether the report that ends it renews or the next round does.
+#[tokio::test]
+async fn periods_that_passed_in_a_pause_make_no_orders() {
+    let (authority, playground) = Playground::alone("pause").await;
+    let pause = async || {
+        let item = json!({ "name": "Coffee", "quantity": 1, "unit_amount": 1500 });
+        let body = json!({
+            "currency": "USD", "interval": "month", "items": [item], "customer": { "name": "Ada" },
+        });
+        let id = text(&playground.play("/subscriptions", body, 201).await, "id");
+        playground.play(&format!("/subscriptions/{id}/advance"), json!({ "to": "paused" }), 200).await;
+        id
+    };
+    let (apart, together) = (pause().await, pause().await);
+    let begins = async |id: &str, resumed: &Value| {
+        let now = playground.merchant.api.get(&format!("/subscriptions/{id}")).await.expect(200);
+        let passed = ms(&now, "current_period_start") - ms(&resumed["subscription"], "updated_at");
+        assert_eq!(passed, 100 * DAY_S * 1_000);
+    };
+    advance(&playground, 100 * DAY_S).await;
+    let known = playground.merchant.events().await.len();
+    let path = format!("/subscriptions/{together}/reports");
+    let report = json!({ "status": "active", "renew": true });
+    let resumed = playground.merchant.operator.post(&path, &report).await.expect(200);
+    begins(&together, &resumed).await;
+    let path = format!("/subscriptions/{apart}/advance");
+    let resumed = playground.play(&path, json!({ "to": "active" }), 200).await;
+    advance(&playground, 1).await;
+    begins(&apart, &resumed).await;
+    let renewed = "subscription.updated order.created";
+    assert_eq!(playground.events_after(known).await, format!("{renewed} subscription.updated {renewed}"));
     authority.is_sound().await;
 }
 

@@ -11,7 +11,7 @@ use crate::sql::{Query, Result, Row, Shard, Tx, Value, bodies, columns, newer, q
 /// A version of a subscription.
 pub(crate) static SUBSCRIPTIONS: Columns = columns!("subscriptions":
     shard Shard, id Text, merchant_id Text, livemode Bool, status Text, customer_reference Text, resource_version Int,
-    created_sequence Int, created_at Int, body Text, period_anchor Int);
+    created_sequence Int, created_at Int, body Text, period_anchor Int, resumed_at Int);
 
 impl Tx {
     /// One subscription.
@@ -31,12 +31,12 @@ impl Tx {
     ) -> Result<Option<(Tenant, AnchoredSubscription)>> {
         let query = bodies::by_id(
             &self.conn,
-            "SELECT merchant_id, livemode, body, period_anchor FROM subscriptions",
+            "SELECT merchant_id, livemode, body, period_anchor, resumed_at FROM subscriptions",
             id.as_str(),
         );
         let found = |row: &Row| {
-            let anchor = row.read("period_anchor")?;
-            Ok((row.tenant()?, AnchoredSubscription { record: row.record("body")?, anchor }))
+            let (anchor, resumed_at) = (row.read("period_anchor")?, row.read("resumed_at")?);
+            Ok((row.tenant()?, AnchoredSubscription { record: row.record("body")?, anchor, resumed_at }))
         };
         query.read_optional_as(&mut self.conn, found).await
     }
@@ -70,7 +70,7 @@ impl Tx {
         bodies::page(&mut self.conn, "subscriptions", (tenant, before), narrow, filters, limit).await
     }
 
-    /// Writes a version of a subscription and its anchor.
+    /// Writes a version of a subscription, and what stands beside it.
     pub(crate) async fn subscription_put(
         &mut self,
         merchant: &MerchantId,
@@ -91,6 +91,7 @@ impl Tx {
             record.created_at.as_ms().into(),
             serde_json::to_string(record)?.into(),
             subscription.anchor.map(Timestamp::as_ms).into(),
+            subscription.resumed_at.map(Timestamp::as_ms).into(),
         ]);
         // A later version replaces one. In another merchant's shard there is none to replace.
         match record.resource_version {
@@ -101,7 +102,7 @@ impl Tx {
             }
         };
         query.push(upsert!("shard, id":
-            status, customer_reference, resource_version, body, period_anchor; newer!("subscriptions")));
+            status, customer_reference, resource_version, body, period_anchor, resumed_at; newer!("subscriptions")));
         query.push(" RETURNING id");
         query.write_one_returned(&mut self.conn, "subscription").await
     }

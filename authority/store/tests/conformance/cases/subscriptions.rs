@@ -1,5 +1,5 @@
-//! Subscriptions: the record with its anchor, lists, tenants, and the terms that stand beside a checkout (contract 2.6,
-//! 2.7, 4.5).
+//! Subscriptions: the record with the moments that stand beside it, lists, tenants, and the terms that stand beside a
+//! checkout (contract 2.6, 2.7, 3.8, 4.5).
 
 use authority_domain::Tenant;
 use authority_domain::list_filter::SubscriptionFilter;
@@ -49,6 +49,14 @@ pub(crate) async fn subscriptions_come_back_as_they_were(shop: Shop, _: &dyn Dat
         let got = read!(shop, [made], |tx| tx.subscription_get(&shop.tenant, &made.record.id));
         assert_eq!(got.as_ref(), Some(&next.record));
         assert_eq!(body, Some((serde_json::to_string(&next.record).unwrap(), 2)));
+    }
+    let mut ongoing = opened(true, "c-77", json!({}));
+    shop.commit(vec![ongoing.told()]).await.unwrap();
+    for (status, resumed_at) in [("paused", None), ("active", Some(at(60))), ("past_due", Some(at(60)))] {
+        ongoing = reported(&ongoing, &json!({ "status": status }));
+        assert_eq!(ongoing.resumed_at, resumed_at);
+        shop.commit(vec![ongoing.told()]).await.unwrap();
+        assert_eq!(found(&shop, &ongoing).await, Some((shop.tenant.clone(), ongoing.clone())));
     }
     let nobody = opened(true, "c-1", json!({}));
     assert_eq!(found(&shop, &nobody).await, None);
