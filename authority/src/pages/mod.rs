@@ -23,6 +23,7 @@ pub(crate) mod headers;
 pub(crate) mod links;
 pub(crate) mod live;
 pub(crate) mod origin;
+mod outcome;
 mod presence;
 pub(crate) mod problem;
 pub(crate) mod shell;

@@ -16,9 +16,11 @@ use serde_json::json;
 use subtle::ConstantTimeEq;
 use url::form_urlencoded;
 
-use super::answer::{foreign_form, html, redirect, refused};
+use super::answer::{foreign_form, refused};
 use super::form::{self, Form};
 use super::live::Live;
+use super::outcome::answered;
+pub(crate) use super::outcome::{Outcome, done};
 use super::presence::{Presence, follows};
 use super::shell::{Refused, Shell};
 use super::{Visitor, origin};
@@ -48,14 +50,6 @@ pub(crate) struct Visit<W> {
     trace: Option<TraceParent>,
 }
 
-/// What a handler makes of a request.
-pub(crate) enum Outcome {
-    /// A page with its status.
-    Page(StatusCode, String),
-    /// Somewhere else: what follows a form that was done.
-    Redirect(String),
-}
-
 /// Answers a request that reads.
 async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
@@ -69,7 +63,7 @@ where
         Ok(visit) => {
             let who = visit.who.clone();
             let outcome = in_turn(&state, &who, act(visit)).await;
-            answered(&state, outcome, &who, false, &id)
+            answered(&state, outcome, &who, &id)
         }
         Err(response) => response,
     }
@@ -105,16 +99,19 @@ where
     }
     let who = visit.who.clone();
     let outcome = in_turn(&state, &who, act(visit, form)).await;
-    answered(&state, outcome, &who, true, &id)
+    answered(&state, outcome, &who, &id)
 }
 
-/// Waits for a turn among the lists of whoever asks, and keeps it while the answer is made.
+/// Waits for a turn among the lists of whoever asks, and keeps it while the answer is made; refuses if by then too many
+/// answers are unread.
 async fn in_turn<W: Visitor>(
     state: &AppState,
     who: &W,
     answer: impl Future<Output = Result<Outcome>>,
 ) -> Result<Outcome> {
     let _turn = state.at_once.page(who.client()).await?;
+    // Meanwhile others of its answers may have been made.
+    state.unsent.check(who.credential())?;
     answer.await
 }
 
@@ -263,33 +260,20 @@ impl<W: Visitor> Visit<W> {
     /// `internal_error` when the template fails.
     pub(crate) fn page(&self, template: &impl Template) -> Result<Outcome> {
         let status = self.shell.refused.as_ref().map_or(200, |refused| refused.status);
-        let html = template.render().map_err(|_| Refusal::internal())?;
-        Ok(Outcome::Page(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), html))
+        Ok(Outcome::Page(StatusCode::from_u16(status).unwrap_or(StatusCode::OK), rendered(template)?))
+    }
+
+    /// The page that alone tells of a write that was done.
+    ///
+    /// # Errors
+    /// `internal_error` when the template fails.
+    pub(crate) fn page_when_done(&self, template: &impl Template) -> Result<Outcome> {
+        Ok(Outcome::Done(rendered(template)?))
     }
 }
 
-/// Sends the browser to `path` and lets that page say what was done.
-pub(crate) fn done(path: &str, what: &str) -> Outcome {
-    let joint = if path.contains('?') { '&' } else { '?' };
-    Outcome::Redirect(format!("{path}{joint}done={what}"))
-}
-
-fn answered<W: Visitor>(
-    state: &AppState,
-    outcome: Result<Outcome>,
-    who: &W,
-    wrote: bool,
-    id: &RequestId,
-) -> Response {
-    let held = outcome.and_then(|outcome| {
-        Ok(match outcome {
-            Outcome::Redirect(path) => redirect(&path),
-            Outcome::Page(status, page) => {
-                html(status, state.unsent.hold(who.credential(), page.into(), wrote)?)
-            }
-        })
-    });
-    held.unwrap_or_else(|refusal| refused::<W>(state, &refusal, id))
+fn rendered(template: &impl Template) -> Result<String> {
+    template.render().map_err(|_| Refusal::internal())
 }
 
 /// The id of a request, as its answer names it.

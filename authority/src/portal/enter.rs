@@ -108,7 +108,7 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
     let shell = Bare::of::<PortalVisitor>(&state);
     let mut response = submit::<PortalVisitor, _, _>(state, request, &[], Policy::Write, async |visit, _| {
         visit.app.portal_sign_out(&visit.who, id).await?;
-        visit.page(&SignedOutPage { shell, way_back: visit.who.return_url.clone() })
+        visit.page_when_done(&SignedOutPage { shell, way_back: visit.who.return_url.clone() })
     })
     .await;
     if response.status() == StatusCode::OK

@@ -69,6 +69,10 @@ async fn what_a_receiver_got_is_judged(database: Database) {
     // No event has such a body (contract 5.6), and to judge it would take much memory.
     let (status, html) = judged(&own, &headers, &"1".repeat(256 * 1024 + 1), "").await;
     assert!(status == 413 && html.contains("The body of an event has at most 256 KiB"), "{html}");
+    // It does not come back either: as HTML it would be several times as large.
+    assert!(html.len() < 64 * 1024, "{} bytes", html.len());
+    let (status, html) = judged(&own, &"a: \"".repeat(16 * 1024), &body, "").await;
+    assert!(status == 413 && html.contains("at most 32 KiB") && !html.contains("a: &#34;a"), "{html}");
     // A secret that no longer signs is named as such.
     let rotate = endpoint.path("/rotate-secret");
     merchant.api.post(&rotate, &json!({ "overlap_seconds": 0 })).await.expect(200);

@@ -22,7 +22,7 @@ use crate::secret_box::SecretContext;
 static JUDGEMENTS: Semaphore = Semaphore::const_new(2);
 
 /// The longest body of an event (contract 5.6), in bytes.
-const BODY_MAX: usize = 256 * 1024;
+pub const BODY_MAX: usize = 256 * 1024;
 
 /// More than an endpoint has secrets at a time.
 const SECRETS_MAX: i64 = 8;

@@ -92,7 +92,7 @@ pub(crate) fn secret_page<W: KeepsEndpoints>(
     what: &'static str,
 ) -> Result<Outcome> {
     let record: Value = read(&answer.body)?;
-    visit.page(&SecretPage {
+    visit.page_when_done(&SecretPage {
         shell: visit.shell.clone(),
         path: W::SITE.links.record("endpoints", &member(&record, "id")),
         what,

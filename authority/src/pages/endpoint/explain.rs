@@ -1,12 +1,12 @@
 //! Why a receiver refused: what it got is pasted here, and judged with the endpoint's own secrets. Nothing is kept.
 
 use askama::Template;
-use authority_domain::{MemberCode, Refusal, Result, Timestamp};
+use authority_domain::{ErrorCode, MemberCode, Refusal, Result, Timestamp};
 use axum::Router;
 use verify_explain::Explanation;
 
 use super::{KeepsEndpoints, route};
-use crate::app::console::explain::ReceivedDelivery;
+use crate::app::console::explain::{BODY_MAX, ReceivedDelivery};
 use crate::http::AppState;
 use crate::http::rate_limit::Policy;
 use crate::pages::filters;
@@ -14,6 +14,12 @@ use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table};
 use crate::pages::visit::{Outcome, Visit, shows, submits};
+
+/// The longest headers of a request (contract 5.6), in bytes.
+const HEADERS_MAX: usize = 32 * 1024;
+
+/// More than a time has, in bytes.
+const TIME_MAX: usize = 64;
 
 #[derive(Template)]
 #[template(path = "explain.html")]
@@ -61,6 +67,12 @@ async fn explain<W: KeepsEndpoints>(mut visit: Visit<W>, form: Form, id: String)
 /// What was pasted.
 fn received(form: &Form) -> Result<ReceivedDelivery> {
     let headers = form.lines("headers");
+    if headers.len() > HEADERS_MAX {
+        return Err(Refusal::new(
+            ErrorCode::PayloadTooLarge,
+            "The headers of a request have at most 32 KiB.",
+        ));
+    }
     let headers = headers.lines().filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect();
     let received_at = match form.text("received_at") {
@@ -80,14 +92,17 @@ async fn page<W: KeepsEndpoints>(
     explanation: Option<Explanation>,
 ) -> Result<Outcome> {
     let shown = W::endpoint(visit, id).await?;
-    let typed = |name: &str| typed.map_or_else(String::new, |form| form.lines(name));
+    // What is too long was refused and does not come back: as HTML it may have five times as many bytes.
+    let typed = |name: &str, most: usize| {
+        typed.map(|form| form.lines(name)).filter(|text| text.len() <= most).unwrap_or_default()
+    };
     visit.page(&Page {
         shell: visit.shell.clone(),
         path: W::SITE.links.record("endpoints", shown.endpoint.id.as_str()),
         url: shown.endpoint.url,
-        headers: typed("headers"),
-        body: typed("body"),
-        received_at: typed("received_at"),
+        headers: typed("headers", HEADERS_MAX),
+        body: typed("body", BODY_MAX),
+        received_at: typed("received_at", TIME_MAX),
         found: explanation.map(|explanation| found(&explanation)),
     })
 }

@@ -1,5 +1,6 @@
 //! The merchant portal: links, sessions, what is whose, and mending an endpoint.
 
+mod bounds;
 mod brand;
 mod foreign;
 mod keys;
