@@ -26,7 +26,7 @@ use crate::http::entry::failed;
 use crate::http::rate_limit::Policy;
 use crate::http::{AppState, bearer};
 use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
-use crate::pages::form::{self, Form};
+use crate::pages::form::{Form, Size};
 use crate::pages::shell::{Bare, Refused};
 use crate::pages::visit::{request_id_of, submit};
 use crate::pages::{filters, origin};
@@ -63,7 +63,7 @@ async fn sign_in(State(state): State<AppState>, request: Request) -> Response {
     if !origin::is_ours(&parts.headers) {
         return foreign_form::<SignedIn>(&state, &id);
     }
-    let form = match Form::read(&parts.headers, body, form::SMALL).await {
+    let form = match Form::read(&parts.headers, body, Size::Small).await {
         Ok(form) => form,
         Err(refusal) => return refused::<SignedIn>(&state, &refusal, &id),
     };
@@ -82,12 +82,13 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let id = request_id_of(&parts);
     let request = Request::from_parts(parts, body);
-    let response = submit::<SignedIn, _, _>(state, request, &[], Policy::Write, async |visit, _| {
-        let SignedIn { operator, .. } = &visit.who;
-        visit.app.console_sign_out(&cookie, &operator.key_id, id).await?;
-        Ok(Outcome::Redirect(PATH.to_owned()))
-    })
-    .await;
+    let response =
+        submit::<SignedIn, _, _>(state, request, Size::Small, &[], Policy::Write, async |visit, _| {
+            let SignedIn { operator, .. } = &visit.who;
+            visit.app.console_sign_out(&cookie, &operator.key_id, id).await?;
+            Ok(Outcome::Redirect(PATH.to_owned()))
+        })
+        .await;
     if response.status() != StatusCode::SEE_OTHER {
         return response;
     }

@@ -8,6 +8,9 @@
 //! however many keys and connections it uses, and some of its further requests queue behind its own; an operator's
 //! share is per key. So a client that requests many pages at once leaves read connections for others.
 //!
+//! A pasted body of a delivery is the largest that a form has, and is held while it is read, parsed and judged. So each
+//! client sends two of them at a time.
+//!
 //! Whoever asks for more is refused at once and told to ask again in a second. Deliberately absent: a queue that all
 //! clients share.
 
@@ -23,6 +26,8 @@ const REQUESTS: usize = 256;
 const PAGES: usize = 2;
 /// Requests of one client that wait for a page of its own to be built: a few seconds' work.
 const WAITING: usize = 128;
+/// Forms with a body of a delivery that one client sends at the same time.
+const LARGE_FORMS: usize = 2;
 /// Above this number of clients, those that have nothing under way are removed.
 const CLIENTS_KEPT: usize = 1_024;
 /// Seconds after which whoever was refused may ask again.
@@ -34,6 +39,7 @@ pub struct AtOnce {
     /// Those who wait for a page, and those for whom one is built.
     takers: Places,
     pages: Places,
+    large_forms: Places,
 }
 
 /// A page is built while this is held.
@@ -45,7 +51,7 @@ pub struct PageTurn {
 impl Default for AtOnce {
     fn default() -> Self {
         let (requests, takers) = (Places::new(REQUESTS), Places::new(WAITING + PAGES));
-        Self { requests, takers, pages: Places::new(PAGES) }
+        Self { requests, takers, pages: Places::new(PAGES), large_forms: Places::new(LARGE_FORMS) }
     }
 }
 
@@ -58,6 +64,15 @@ impl AtOnce {
         let detail =
             "As many requests of this merchant as there may be are under way: wait for some of them.";
         self.requests.of(merchant).try_acquire_owned().map_err(|_| too_many(detail))
+    }
+
+    /// Begins a form with a body of a delivery, which may be read and answered while the permit is held.
+    ///
+    /// # Errors
+    /// `rate_limited` when as many as there may be are under way.
+    pub fn large_form(&self, client: &str) -> Result<OwnedSemaphorePermit> {
+        let detail = "As many of your forms with a body as there may be are under way: wait for one of them.";
+        self.large_forms.of(client).try_acquire_owned().map_err(|_| too_many(detail))
     }
 
     /// Waits until a page may be built for this client.
@@ -152,6 +167,16 @@ mod tests {
         assert!(at_once.request("b").is_ok());
         under_way.pop();
         assert!(at_once.request("a").is_ok());
+    }
+
+    #[test]
+    fn a_client_sends_two_large_forms_at_a_time() {
+        let at_once = AtOnce::default();
+        let (first, _second) = (at_once.large_form("a").unwrap(), at_once.large_form("a").unwrap());
+        assert_eq!(at_once.large_form("a").unwrap_err().code, ErrorCode::RateLimited);
+        assert!(at_once.large_form("b").is_ok());
+        drop(first);
+        assert!(at_once.large_form("a").is_ok());
     }
 
     #[test]

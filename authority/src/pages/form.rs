@@ -13,11 +13,24 @@ use url::form_urlencoded;
 use crate::app::IdempotencyKey;
 use crate::http::idempotency_key::fingerprint;
 
-/// More than a form needs that holds no body of a delivery.
-pub(crate) const SMALL: usize = 64 * 1024;
+/// How much a form may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// More than a form needs that holds no body of a delivery.
+    Small,
+    /// The headers and the body of a delivery (contract 5.6), in the form's own encoding: three bytes for each of them.
+    WithABody,
+}
 
-/// A body of a delivery, in the form's own encoding, with what surrounds it.
-pub(crate) const WITH_A_BODY: usize = 1024 * 1024;
+impl Size {
+    /// In bytes.
+    const fn most(self) -> usize {
+        match self {
+            Self::Small => 64 * 1024,
+            Self::WithABody => 3 * (256 + 32) * 1024,
+        }
+    }
+}
 
 /// The token of the session.
 const TOKEN: &str = "_token";
@@ -37,17 +50,17 @@ pub(crate) fn body<const N: usize>(members: [(&str, Option<Value>); N]) -> Value
 pub(crate) struct Form(BTreeMap<String, String>);
 
 impl Form {
-    /// Reads the body, up to `limit` bytes; of members that are given twice the last one counts.
+    /// Reads the body, up to the bytes of its `size`; of members that are given twice the last one counts.
     ///
     /// # Errors
     /// `unsupported_media_type`, `payload_too_large`.
-    pub(crate) async fn read(headers: &HeaderMap, body: Body, limit: usize) -> Result<Self> {
+    pub(crate) async fn read(headers: &HeaderMap, body: Body, size: Size) -> Result<Self> {
         let media = headers.get(CONTENT_TYPE).and_then(|line| line.to_str().ok()).unwrap_or_default();
         let essence = media.split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(Refusal::new(ErrorCode::UnsupportedMediaType, "The body must be a form."));
         }
-        let body = Limited::new(body, limit).collect().await.map_err(|_| {
+        let body = Limited::new(body, size.most()).collect().await.map_err(|_| {
             Refusal::new(ErrorCode::PayloadTooLarge, "The form is too large, or did not arrive whole.")
         })?;
         Ok(Self(form_urlencoded::parse(&body.to_bytes()).into_owned().collect()))

@@ -19,6 +19,7 @@ pub(crate) mod event;
 #[expect(unreachable_pub, reason = "askama's macro makes them public")]
 pub(crate) mod filters;
 pub(crate) mod form;
+mod handler;
 pub(crate) mod headers;
 pub(crate) mod links;
 pub(crate) mod live;
@@ -40,6 +41,7 @@ use axum::routing::get;
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
+use tokio::sync::OwnedSemaphorePermit;
 
 use self::links::Links;
 pub(crate) use self::presence::Presence;
@@ -101,6 +103,14 @@ pub(crate) trait Visitor: Clone + Send + Sync + 'static {
     /// `rate_limited`.
     fn limit(&self, state: &AppState, policy: Policy) -> Result<()>;
 
+    /// Takes a place among the requests of the visitor's client that are under way, where there is a bound.
+    ///
+    /// # Errors
+    /// `rate_limited`.
+    fn begin(&self, _: &AppState) -> Result<Option<OwnedSemaphorePermit>> {
+        Ok(None)
+    }
+
     /// Whether the visitor has any of these scopes.
     fn may(&self, any_of: &[Self::Scope]) -> bool;
 
@@ -151,8 +161,8 @@ pub(crate) fn site<W: Visitor>(pages: Router<AppState>) -> Router<AppState> {
         .merge(live::routes::<W>())
         .route(&format!("{root}/style.css"), get(style))
         .route(&format!("{root}/"), get(async || answer::redirect(root)))
-        .route(&format!("{root}/{{*rest}}"), get(visit::nowhere::<W>))
-        .method_not_allowed_fallback(visit::wrong_method::<W>)
+        .route(&format!("{root}/{{*rest}}"), get(handler::nowhere::<W>))
+        .method_not_allowed_fallback(handler::wrong_method::<W>)
         .layer(map_response(headers::add))
 }
 

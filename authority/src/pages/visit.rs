@@ -4,20 +4,19 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use authority_domain::event::cause::TraceParent;
-use authority_domain::{ErrorCode, Refusal, RequestId, Result, Timestamp};
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use authority_domain::{Refusal, RequestId, Result, Timestamp};
+use axum::extract::Request;
 use axum::response::Response;
-use axum::routing::{MethodRouter, get, post};
 use http::StatusCode;
 use http::request::Parts;
-use serde::de::DeserializeOwned;
 use serde_json::json;
 use subtle::ConstantTimeEq;
+use tokio::sync::OwnedSemaphorePermit;
 use url::form_urlencoded;
 
 use super::answer::{foreign_form, refused};
-use super::form::{self, Form};
+use super::form::{Form, Size};
+pub(crate) use super::handler::{Names, nowhere, shows, submits, submits_a_body};
 use super::live::Live;
 use super::outcome::answered;
 pub(crate) use super::outcome::{Outcome, done};
@@ -48,10 +47,12 @@ pub(crate) struct Visit<W> {
     path: String,
     request_id: RequestId,
     trace: Option<TraceParent>,
+    /// Its place among the requests of whoever asks.
+    _under_way: Option<OwnedSemaphorePermit>,
 }
 
 /// Answers a request that reads.
-async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
+pub(super) async fn show<W, F, Fut>(state: AppState, request: Request, act: F) -> Response
 where
     W: Visitor,
     F: FnOnce(Visit<W>) -> Fut,
@@ -69,11 +70,12 @@ where
     }
 }
 
-/// Answers a form. It must carry the token of the session and come from this origin. `policy` is what the operation of
-/// the API counts against.
+/// Answers a form of this size. It must carry the token of the session and come from this origin. `policy` is what the
+/// operation of the API counts against.
 pub(crate) async fn submit<W, F, Fut>(
     state: AppState,
     request: Request,
+    size: Size,
     scopes: &[W::Scope],
     policy: Policy,
     act: F,
@@ -89,8 +91,15 @@ where
         Ok(visit) => visit,
         Err(response) => return response,
     };
-    let form = match Form::read(&parts.headers, body, form::WITH_A_BODY).await {
-        Ok(form) => form,
+    let read = async {
+        let place = match size {
+            Size::Small => None,
+            Size::WithABody => Some(state.at_once.large_form(visit.who.client())?),
+        };
+        Ok::<_, Refusal>((Form::read(&parts.headers, body, size).await?, place))
+    };
+    let (form, _place) = match read.await {
+        Ok(read) => read,
         Err(refusal) => return refused::<W>(&state, &refusal, &id),
     };
     let given = form.token().as_bytes();
@@ -115,55 +124,6 @@ async fn in_turn<W: Visitor>(
     answer.await
 }
 
-/// The names in a path; an error where they cannot be read, so that nothing has such a path.
-pub(crate) type Names<N> = Result<Path<N>, PathRejection>;
-
-/// A page, for the router: what `act` makes of a visit and the names in the path.
-pub(crate) fn shows<W, N, F, Fut>(act: F) -> MethodRouter<AppState>
-where
-    W: Visitor,
-    N: DeserializeOwned + Send + 'static,
-    F: Fn(Visit<W>, N) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Outcome>> + Send + 'static,
-{
-    get(async move |State(state): State<AppState>, names: Names<N>, request: Request| match names {
-        Ok(Path(names)) => show(state, request, move |visit| act(visit, names)).await,
-        Err(_) => nowhere::<W>(State(state), request).await,
-    })
-}
-
-/// A form, for the router, which [`submit`] checks.
-pub(crate) fn submits<W, N, F, Fut>(
-    scopes: &'static [W::Scope],
-    policy: Policy,
-    act: F,
-) -> MethodRouter<AppState>
-where
-    W: Visitor,
-    N: DeserializeOwned + Send + 'static,
-    F: Fn(Visit<W>, Form, N) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Outcome>> + Send + 'static,
-{
-    post(async move |State(state): State<AppState>, names: Names<N>, request: Request| match names {
-        Ok(Path(names)) => {
-            submit(state, request, scopes, policy, move |visit, form| act(visit, form, names)).await
-        }
-        Err(_) => nowhere::<W>(State(state), request).await,
-    })
-}
-
-/// A path of the site where there is nothing.
-pub(crate) async fn nowhere<W: Visitor>(State(state): State<AppState>, request: Request) -> Response {
-    show::<W, _, _>(state, request, async |_| Err(Refusal::not_found("page"))).await
-}
-
-/// A path of the site, asked with a method that it does not have.
-pub(crate) async fn wrong_method<W: Visitor>(State(state): State<AppState>, request: Request) -> Response {
-    let (parts, _) = request.into_parts();
-    let refusal = Refusal::new(ErrorCode::MethodNotAllowed, "This page does not take this method.");
-    refused::<W>(&state, &refusal, &request_id_of(&parts))
-}
-
 /// The session, if it may do this; otherwise the answer.
 pub(super) async fn enter<W: Visitor>(
     state: &AppState,
@@ -177,6 +137,7 @@ pub(super) async fn enter<W: Visitor>(
     let found = W::of(state, parts, presence).await.map_err(no)?;
     let Some(who) = found else { return Err(W::nobody(state, parts)) };
     who.limit(state, policy).map_err(no)?;
+    let under_way = who.begin(state).map_err(no)?;
     state.unsent.check(who.credential()).map_err(no)?;
     if !scopes.is_empty() {
         who.check_scope(scopes).map_err(no)?;
@@ -197,6 +158,7 @@ pub(super) async fn enter<W: Visitor>(
         path: parts.uri.path().to_owned(),
         request_id: id,
         trace: parts.extensions.get().and_then(|RequestTrace(trace)| *trace),
+        _under_way: under_way,
     })
 }
 

@@ -28,6 +28,7 @@ use crate::http::entry::failed;
 use crate::http::rate_limit::Policy;
 use crate::http::{AppState, bearer};
 use crate::pages::answer::{cookie, foreign_form, html, redirect_with, refused};
+use crate::pages::form::Size;
 use crate::pages::origin;
 use crate::pages::shell::Bare;
 use crate::pages::visit::{Names, request_id_of, submit};
@@ -106,11 +107,12 @@ async fn sign_out(State(state): State<AppState>, request: Request) -> Response {
     let id = request_id_of(&parts);
     let request = Request::from_parts(parts, body);
     let shell = Bare::of::<PortalVisitor>(&state);
-    let mut response = submit::<PortalVisitor, _, _>(state, request, &[], Policy::Write, async |visit, _| {
-        visit.app.portal_sign_out(&visit.who, id).await?;
-        visit.page_when_done(&SignedOutPage { shell, way_back: visit.who.return_url.clone() })
-    })
-    .await;
+    let mut response =
+        submit::<PortalVisitor, _, _>(state, request, Size::Small, &[], Policy::Write, async |visit, _| {
+            visit.app.portal_sign_out(&visit.who, id).await?;
+            visit.page_when_done(&SignedOutPage { shell, way_back: visit.who.return_url.clone() })
+        })
+        .await;
     if response.status() == StatusCode::OK
         && let Ok(gone) = HeaderValue::try_from(format!("{COOKIE}=; {ATTRIBUTES}; Max-Age=0"))
     {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use authority_domain::{Author, ErrorCode, EventId, KeyId, Refusal, Result, Scope};
 use axum::response::Response;
 use http::request::Parts;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{LINKS, PORTAL, Visit, enter};
 use crate::app::live::Watched;
@@ -54,6 +55,11 @@ impl Visitor for PortalVisitor {
 
     fn limit(&self, state: &AppState, policy: Policy) -> Result<()> {
         state.limiter.check(&self.caller.tenant, &self.caller.merchant.limits, policy).1
+    }
+
+    /// The merchant's requests of the API and of these pages are counted together.
+    fn begin(&self, state: &AppState) -> Result<Option<OwnedSemaphorePermit>> {
+        state.at_once.request(self.client()).map(Some)
     }
 
     fn may(&self, any_of: &[Scope]) -> bool {

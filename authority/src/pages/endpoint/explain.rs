@@ -13,7 +13,7 @@ use crate::pages::filters;
 use crate::pages::form::Form;
 use crate::pages::shell::Shell;
 use crate::pages::view::{Cell, Table};
-use crate::pages::visit::{Outcome, Visit, shows, submits};
+use crate::pages::visit::{Outcome, Visit, shows, submits_a_body};
 
 /// The longest headers of a request (contract 5.6), in bytes.
 const HEADERS_MAX: usize = 32 * 1024;
@@ -43,7 +43,7 @@ struct Found {
 pub(super) fn routes<W: KeepsEndpoints>() -> Router<AppState> {
     Router::new().route(
         &route::<W>("explain"),
-        shows(async |visit: Visit<W>, id: String| page(&visit, &id, None, None).await).merge(submits(
+        shows(async |visit: Visit<W>, id: String| page(&visit, &id, None, None).await).merge(submits_a_body(
             W::READS,
             Policy::Write,
             explain::<W>,

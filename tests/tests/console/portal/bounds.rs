@@ -1,6 +1,6 @@
 //! What the forms of one merchant may hold of the service: unread answers, and requests under way (contract 5.5, 5.6).
 
-use futures_util::future::join_all;
+use futures_util::future::{join_all, select_all};
 use tests::{Database, Merchant, on_both_databases};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
@@ -8,7 +8,14 @@ use tokio::net::{TcpSocket, TcpStream};
 use super::{ALL, entered};
 use crate::browser::Browser;
 
-on_both_databases!(refused_forms_that_nobody_reads_are_bounded);
+on_both_databases!(
+    refused_forms_that_nobody_reads_are_bounded,
+    forms_that_do_not_arrive_are_requests_under_way,
+    two_large_forms_arrive_at_a_time,
+);
+
+/// Requests of one merchant.
+const UNDER_WAY: usize = 256;
 
 /// As many as take more than all the memory for answers, were each answered with what was typed.
 const DEAF: usize = 60;
@@ -81,4 +88,60 @@ async fn refused_forms_that_nobody_reads_are_bounded(database: Database) {
     other.order(&number).await;
     merchant.api.get("/webhook-endpoints").await.expect(200);
     assert_eq!(browser.get("/portal").await.status, 200);
+}
+
+/// Forms of which no body comes count with the merchant's other requests, and one beyond the bound is refused at once.
+async fn forms_that_do_not_arrive_are_requests_under_way(database: Database) {
+    let (authority, merchant) = Merchant::on(database, "busy").await;
+    let other = Merchant::create(&authority, "other").await;
+    let (browser, others) = (entered(&merchant, ALL).await, entered(&other, ALL).await);
+    let head = head(&browser, "/portal/endpoints", 2, "");
+    let mut connections = Vec::new();
+    for _ in 0..=UNDER_WAY {
+        let mut connection = TcpStream::connect(browser.host()).await.unwrap();
+        connection.write_all(head.as_bytes()).await.unwrap();
+        connections.push(connection);
+    }
+    // Whichever comes last is the one that is answered.
+    let answers = connections.iter_mut().map(|connection| Box::pin(status(connection)));
+    let (refused, last, _) = select_all(answers).await;
+    assert_eq!(refused, "HTTP/1.1 429");
+    connections.swap_remove(last);
+
+    let page = browser.get("/portal").await;
+    assert_eq!((page.status, page.header("retry-after")), (429, Some("1")), "{}", page.text());
+    merchant.api.get("/webhook-endpoints").await.refused(429, "rate_limited");
+    assert_eq!(others.get("/portal").await.status, 200);
+    let mut done = connections.swap_remove(0);
+    done.write_all(b"a=").await.unwrap();
+    assert_eq!(status(&mut done).await, "HTTP/1.1 403", "it has no token");
+    assert_eq!(browser.get("/portal").await.status, 200);
+}
+
+/// A pasted body is read when there is room for it, and no other form has room for one.
+async fn two_large_forms_arrive_at_a_time(database: Database) {
+    let (authority, merchant) = Merchant::on(database, "acme").await;
+    let other = Merchant::create(&authority, "other").await;
+    let endpoint = merchant.endpoint("http://127.0.0.1:9/hook", &["*"]).await;
+    let (browser, others) = (entered(&merchant, ALL).await, entered(&other, ALL).await);
+    let page = format!("/portal/endpoints/{}", endpoint.id);
+    let path = format!("{page}/explain");
+    let form = format!("_token={}&headers=a&received_at=x&body=b", token(&browser, &path).await);
+    let expects = "expect: 100-continue\r\n";
+    let [head, theirs] = [&browser, &others].map(|of| head(of, &path, form.len(), expects));
+    let (first, asked) = announced(&browser, &head).await;
+    let (_second, second_asked) = announced(&browser, &head).await;
+    assert!(asked && second_asked);
+    let (_, third_asked) = announced(&browser, &head).await;
+    assert!(!third_asked, "two of one merchant at a time");
+    let (_, others_asked) = announced(&others, &theirs).await;
+    assert!(others_asked, "others have their own");
+    assert_eq!(answered((first, asked), &form).await.1, "HTTP/1.1 422");
+    assert!(announced(&browser, &head).await.1, "the first is done");
+
+    let long = "x".repeat(64 * 1024);
+    let typed = [("url", "http://127.0.0.1:9/hook"), ("events", "*"), ("description", long.as_str())];
+    let refused = browser.send(&page, &format!("{page}/change"), &typed).await;
+    assert_eq!(refused.status, 413, "{}", refused.text());
+    assert!(!refused.text().contains("xxx"));
 }
