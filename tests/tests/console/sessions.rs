@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tests::service::serve;
-use tests::{Authority, Database, InProcess, Merchant, on_both_databases, text};
+use tests::{Authority, Database, InProcess, Merchant, damage, eventually, on_both_databases, text};
 
 use crate::browser::{Browser, audit, hidden};
 
@@ -12,6 +12,7 @@ on_both_databases!(
     a_session_begins_with_a_key_and_ends_with_signing_out,
     a_session_ends_with_its_key_at_once,
     a_session_ends_by_time,
+    a_session_goes_on_while_the_database_takes_no_writes,
     a_form_of_anybody_else_does_nothing,
     a_key_sees_and_does_what_its_scopes_allow,
 );
@@ -93,6 +94,38 @@ async fn a_session_ends_by_time(database: Database) {
     }
     service.clock.turn(12 * MINUTE);
     assert_eq!(busy.get("/console").await.status, 303, "twelve hours after it began");
+    service.stop().await;
+}
+
+/// Refuses writes, or takes them again: all of them on PostgreSQL, those about sessions in a file.
+async fn refuse_writes(service: &InProcess, database: Database, refuse: bool) {
+    let statements = match (database, refuse) {
+        (Database::Sqlite, true) => "CREATE TRIGGER disk_is_full BEFORE UPDATE ON console_sessions \
+             BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+            .to_owned(),
+        (Database::Sqlite, false) => "DROP TRIGGER disk_is_full".to_owned(),
+        (_, refuse) => format!(
+            "BEGIN READ WRITE; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = {refuse}', \
+             current_database()); END $$; COMMIT; \
+             SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ),
+    };
+    damage::execute(service.database_url(), &statements).await;
+}
+
+/// Its use is not recorded then, and the pages are needed.
+async fn a_session_goes_on_while_the_database_takes_no_writes(database: Database) {
+    let service = InProcess::start(database, &[]).await;
+    let browser = Browser::signed_in(&service).await;
+    service.clock.turn(2 * MINUTE);
+    refuse_writes(&service, database, true).await;
+    // Connections that were ended are made again.
+    eventually("a page", async || (browser.get("/console").await.status == 200).then_some(())).await;
+    assert_eq!(browser.get("/console").await.status, 200);
+    refuse_writes(&service, database, false).await;
+    eventually("the same with writes", async || (browser.get("/console").await.status == 200).then_some(()))
+        .await;
     service.stop().await;
 }
 

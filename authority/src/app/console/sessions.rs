@@ -97,7 +97,10 @@ impl App {
         let Some(operator) = Operator::of_record(key) else { return Ok(None) };
         if noted == Noted::Yes && now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
             let used = self.write(Turns::NONE, async move |tx| tx.console_session_used(&hash, now).await);
-            used.await?;
+            // While the database takes no writes the pages are needed most. The session ends earlier then.
+            if let Err(refusal) = used.await {
+                tracing::warn!(%refusal, "the use of a session of the console could not be recorded");
+            }
         }
         Ok(Some(SignedIn { operator, key_name, form_token: hex::encode(secret.hash(FORMS)) }))
     }
