@@ -93,6 +93,7 @@ async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome> {
             ("url", Some(form.text("url").into())),
             ("enabled_events", Some(endpoints::events(form))),
             ("description", Some(form.given("description").unwrap_or(Value::Null))),
+            ("headers", endpoint::headers(form)),
         ]);
         patched(visit, form, &shown, body, "changed").await
     })

@@ -12,6 +12,7 @@ mod hostile;
 mod late;
 mod live;
 mod missed;
+mod moving;
 mod pages;
 mod paths;
 mod portal;

@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::console::visit::{MANAGES, Visit};
 use crate::http::AppState;
 use crate::http::rate_limit::Policy;
-use crate::pages::endpoint::KeepsEndpoints as _;
 use crate::pages::endpoint::actions::act;
-use crate::pages::form::Form;
+use crate::pages::endpoint::{self, KeepsEndpoints as _};
+use crate::pages::form::{self, Form};
 use crate::pages::visit::{Outcome, submits};
 
 /// The routes.
@@ -25,7 +25,8 @@ pub(super) fn routes() -> Router<AppState> {
 async fn change(visit: Visit, form: Form, id: String) -> Result<Outcome> {
     act(visit, form, id, async |visit, form, shown| {
         let mutation = visit.mutation("endpoints.change", form);
-        let (id, body) = (Ok(shown.endpoint.id.clone()), json!({ "url": form.text("url") }));
+        let body = form::body([("url", Some(form.text("url").into())), ("headers", endpoint::headers(form))]);
+        let id = Ok(shown.endpoint.id.clone());
         let answer =
             visit.app.endpoint_change(visit.who.holder(&shown.owner), mutation.with(body), id).await?;
         let same = answer.version == Some(shown.endpoint.resource_version);

@@ -13,6 +13,7 @@ mod undelivered;
 
 use authority_domain::{Endpoint, EndpointStatus, Result, Tenant, Timestamp};
 use axum::Router;
+use serde_json::Value;
 
 use super::Visitor;
 use super::chart::{Chart, attempts, latencies, percentile};
@@ -103,6 +104,9 @@ pub(crate) struct Forms {
     /// The overlap that is open is to be ended.
     pub(crate) force: bool,
     pub(crate) url: String,
+    /// The names of its own headers, which another host does not get; empty when it has none.
+    pub(crate) header_names: String,
+    pub(crate) removes_headers: bool,
     pub(crate) since: String,
 }
 
@@ -125,6 +129,16 @@ fn route<W: Visitor>(form: &str) -> String {
 /// What was typed, also when it is nothing, or what is so now where that form was not sent.
 pub(crate) fn kept(typed: Option<&Form>, name: &str, now: impl ToString) -> String {
     typed.and_then(|form| form.typed(name)).map_or_else(|| now.to_string(), str::to_owned)
+}
+
+fn removes_headers(form: &Form) -> bool {
+    form.text("remove_headers") == "yes"
+}
+
+/// The member `headers` of a change that a form asks for: null when it removes them. Their values are never shown, so
+/// no form has them to be sent again.
+pub(crate) fn headers(form: &Form) -> Option<Value> {
+    removes_headers(form).then_some(Value::Null)
 }
 
 /// What both sites show of an endpoint; `deliveries` are its newest ones.
@@ -166,6 +180,8 @@ pub(crate) async fn view<W: KeepsEndpoints>(
             overlap_hours: kept(typed, "overlap_hours", actions::OVERLAP_HOURS),
             force: typed.is_some_and(actions::forces),
             url: kept(typed, "url", &endpoint.url),
+            header_names: endpoint.header_names.join(", "),
+            removes_headers: typed.is_some_and(removes_headers),
             since: kept(typed, "since", since),
         }),
     })
