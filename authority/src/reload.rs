@@ -16,7 +16,7 @@ use authority_domain::merchant::limits::DefaultRates;
 use authority_store::StoreError;
 use authority_store::tx::{SealedOption, Tx};
 
-use crate::app::App;
+use crate::app::{Answer, App};
 use crate::config::{Config, TrustedProxies};
 use crate::http::rate_limit::RateLimiter;
 use crate::metrics::Metrics;
@@ -61,13 +61,16 @@ impl Reloadable {
     }
 }
 
-/// Refuses key-encryption keys that do not open the stored secrets: deliveries would fail. A sample of each kind is
-/// opened: one under a key that is not configured, if there is any, for a change of the key may have been interrupted.
-/// Headers and client certificates that were altered are one endpoint's matter; those under a key that is not
-/// configured are refused.
+/// How many stored answers are looked at for such that show a secret: no more than takes no time.
+const ANSWERS: i64 = 1_000;
+
+/// Refuses key-encryption keys that do not open the stored secrets: deliveries would fail, and repeated requests. A
+/// sample of each kind is opened: one under a key that is not configured, if there is any, for a change of the key may
+/// have been interrupted. Headers and client certificates that were altered are one endpoint's matter; those under a
+/// key that is not configured are refused, and so is such an answer that shows a secret, if it is among the newest.
 pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), StartError> {
     let known = secrets.beginnings();
-    let (sample, options) = app
+    let (sample, options, answers) = app
         .store
         .read_list(move |tx: &mut Tx| {
             Box::pin(async move {
@@ -76,7 +79,8 @@ pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), Sta
                     let found = tx.option_sample(option, &known).await?;
                     options.extend(found.map(|(endpoint, sealed)| (option, endpoint, sealed)));
                 }
-                Ok((tx.secret_sample(&known).await?, options))
+                let answers = tx.newest_sealed_answers(ANSWERS).await?;
+                Ok((tx.secret_sample(&known).await?, options, answers))
             })
         })
         .await
@@ -96,6 +100,12 @@ pub(crate) async fn check_keys(app: &App, secrets: &SecretBox) -> Result<(), Sta
                 SealedOption::ClientCertificate => "client certificates of endpoints",
             }));
         }
+    }
+    let unknown = |(key, answer): &(String, String)| {
+        matches!(Answer::sealed_under(answer, key, secrets), Err(SecretBoxError::UnknownKey))
+    };
+    if answers.iter().any(unknown) {
+        return Err(unopened("answers that show a secret"));
     }
     Ok(())
 }

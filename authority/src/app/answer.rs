@@ -168,7 +168,7 @@ impl Answer {
     }
 
     /// The key under which a stored answer is sealed.
-    pub(super) fn sealed_under(
+    pub(crate) fn sealed_under(
         text: &str,
         key: &str,
         secrets: &SecretBox,

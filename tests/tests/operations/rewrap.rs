@@ -11,6 +11,7 @@ use tests::{Database, KEK, Merchant, Receiver, has, on_both_databases, text};
 on_both_databases!(
     a_key_encryption_key_is_changed_while_the_service_runs,
     a_key_that_one_secret_needs_is_not_done_without,
+    a_key_that_an_answer_needs_is_not_done_without,
 );
 
 const NEW_KEK: &str = "bmV3LWtleS1lbmNyeXB0aW9uLWtleS0zMi1ieXRlcyE=";
@@ -140,4 +141,26 @@ async fn a_key_that_one_secret_needs_is_not_done_without(database: Database) {
     assert!(said.contains("AUTHORITY_SECRET_KEK: does not open the signing secrets"), "{said}");
     authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
     authority.restart().await;
+}
+
+/// There is no endpoint, and a request whose answer showed a secret may be repeated.
+async fn a_key_that_an_answer_needs_is_not_done_without(database: Database) {
+    let (mut authority, merchant) = Merchant::on(database, "keys-alone").await;
+    let path = format!("/merchants/{}/api-keys", merchant.id);
+    let body = json!({ "name": "k", "mode": "test", "scopes": ["events:read"] });
+    let issued = merchant.operator.post_as("a", &path, &body).await.expect(201);
+    authority.terminate().await;
+    authority.set("AUTHORITY_SECRET_KEK", NEW_KEK);
+    let refused = authority.run(&["serve"]).await;
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("AUTHORITY_SECRET_KEK: does not open the answers that show a secret"), "{said}");
+    authority.set("AUTHORITY_SECRET_KEK_PREVIOUS", KEK);
+    authority.restart().await;
+    let done = authority.tells(&["secrets", "rewrap"]).await;
+    has(&done, json!({ "rewrapped": 1, "current": 1, "previous": 0, "unopened": 0 }));
+    authority.terminate().await;
+    authority.unset("AUTHORITY_SECRET_KEK_PREVIOUS");
+    authority.restart().await;
+    assert_eq!(merchant.operator.post_as("a", &path, &body).await.expect(201), issued);
 }

@@ -170,6 +170,16 @@ impl Tx {
         query.read_as(&mut self.conn, placed).await
     }
 
+    /// The answers with a sealed body among the newest `among` that are stored, with their keys. Of those with an open
+    /// body there are far more, and no index tells them apart: to look at all takes a time of its own.
+    pub async fn newest_sealed_answers(&mut self, among: i64) -> Result<Vec<(String, String)>> {
+        let newest =
+            "SELECT key, answer FROM (SELECT key, answer FROM idempotency ORDER BY expires_at DESC LIMIT ";
+        let mut query = Query::across(Across::SEALED, newest);
+        query.push_bind(among).push(") newest WHERE answer LIKE '%\"sealed\":\"%'");
+        query.read_as(&mut self.conn, |row| Ok((row.get("key")?, row.get("answer")?))).await
+    }
+
     /// Replaces a stored answer; false when it is no longer `old`.
     pub async fn sealed_answer_replace(
         &mut self,

@@ -101,6 +101,11 @@ pub(crate) async fn what_is_sealed_is_replaced_only_as_it_was_read(shop: Shop, _
         let record = kept_answer(KeyScope::Merchant(shop.tenant.clone()), key, answer);
         done!(shop, |tx| tx.idempotency_insert(&record));
     }
+    let mut newest = read!(shop, |tx| tx.newest_sealed_answers(9));
+    newest.sort_unstable();
+    let sealed = [answers[0], answers[2]].map(|(key, answer)| (key.to_owned(), answer.to_owned()));
+    assert_eq!(newest, sealed);
+    assert!(read!(shop, |tx| tx.newest_sealed_answers(1)).len() <= 1);
     let (place, answer) = read!(shop, |tx| tx.sealed_answers(None, 1)).remove(0);
     assert_eq!((place.2.as_str(), answer.as_str()), ("a", answers[0].1));
     let rest = read!(shop, [place], |tx| tx.sealed_answers(Some(&place), 9));
