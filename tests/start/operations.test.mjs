@@ -35,7 +35,7 @@ test("the way of an operator through docs/operations.md", { timeout: TIMEOUT }, 
   const create = (slug) => api("POST", "/merchants", { slug, name: slug, default_currency: "EUR" });
   await create("before");
   const [{ id }] = (await api("GET", "/merchants")).data;
-  await api("POST", `/merchants/${id}/api-keys`, { name: "kept", mode: "test", scopes: ["events:read"] });
+  const kept = await api("POST", `/merchants/${id}/api-keys`, { name: "kept", mode: "test", scopes: ["events:read"] });
 
   const watch = chapter("Health and metrics");
   const shown = await shell.run(watch.commands());
@@ -45,8 +45,12 @@ test("the way of an operator through docs/operations.md", { timeout: TIMEOUT }, 
   await keyIsChanged({ shell, chapter: chapter("Changing the key-encryption key") });
 
   const keep = chapter("Backup and restore");
+  const link = await api("POST", `/merchants/${id}/test/portal-sessions`, { scopes: ["events:read"] });
+  const looked = async () => (await fetch(`http://127.0.0.1:${here.port("8080")}${new URL(link.url).pathname}`)).status;
   assert.match(await shell.run(keep.commands()), /^ok$/m);
+  assert.equal(await looked(), 200, "looking at a link changes nothing");
   await create("after");
+  await api("POST", `/api-keys/${kept.id}/revoke`, { reason: "leaked" });
 
   const upgrade = chapter("Upgrade");
   const upgraded = await shell.run(`cd ${built}\n${upgrade.commands()}`);
@@ -64,8 +68,15 @@ test("the way of an operator through docs/operations.md", { timeout: TIMEOUT }, 
   const [stop, ...rest] = restore.split("\n");
   assert.equal(stop, "sudo systemctl stop authority", "it is stopped already");
   assert.match(await shell.run(rest.join("\n")), SOUND);
+  // What the old database tells where the disk has lost nothing of it.
+  writeFileSync(here.path("/var/lib/authority/before/authority.db"), bytes);
+  const since = await shell.run(keep.commands());
+  assert.match(since, new RegExp(`^api_keys\\.revoke\\|${kept.id}\\|${id}\\|leaked$`, "m"));
+  assert.match(since, /^merchants\.create\|/m);
+  await shell.run(keep.commands());
   keep.isDone();
   assert.deepEqual(await merchants(), ["before"]);
+  assert.equal(await looked(), 403, "a link from before the restore opens nothing");
 });
 
 /** Another key-encryption key, while the service runs; after each step it has taken what it was told. */
