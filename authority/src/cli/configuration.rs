@@ -3,8 +3,9 @@
 //!
 //! `check` reads the same variables as `serve` and refuses what it refuses, with the same line and exit code 2. Without
 //! `check`, a value is printed as it was found, right or wrong; only what cannot be read at all is refused. Secrets are
-//! shown as `set`. A variable that nothing reads is named on standard error; `serve` only warns of it, too. The
-//! database is not opened: whether it answers is a question for `authority doctor`.
+//! shown as `set`. A variable that nothing reads is named on standard error; `serve` only warns of it, too. One that is
+//! nearly a setting's is named there as well without `check`, which refuses it. The database is not opened: whether it
+//! answers is a question for `authority doctor`.
 
 use super::manage::table;
 use super::{Exit, Failure, Process, args};
@@ -13,13 +14,16 @@ use crate::service::check_files;
 
 /// Prints the configuration, and checks it before if that was asked.
 pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> Result<Exit, Failure> {
-    let unread = unread_variables(process.variables)?;
-    let list = match &command.action {
-        None => &command.list,
+    let unread = unread_variables(process.variables);
+    let unread =
+        unread.map(|names| names.iter().map(|name| format!("nothing reads {name}")).collect::<Vec<_>>());
+    let (list, notes) = match &command.action {
+        None => (&command.list, unread.unwrap_or_else(|misspelt| vec![misspelt.to_string()])),
         Some(args::ConfigAction::Check(list)) => {
+            let notes = unread?;
             Logging::read(process.environment)?;
             check_files(&Config::read(process.environment)?)?;
-            list
+            (list, notes)
         }
     };
     let settings = settings(process.environment)?;
@@ -33,9 +37,9 @@ pub(super) fn run(command: &args::ConfigCommand, process: &mut Process<'_>) -> R
         process.stdout.write_all(table::aligned(&rows, process.colour).as_bytes())?;
     }
     process.stdout.flush()?;
-    for variable in unread {
-        let variable = super::plain(&variable);
-        writeln!(process.stderr, "authority: nothing reads {variable}")?;
+    for note in notes {
+        let note = super::plain(&note);
+        writeln!(process.stderr, "authority: {note}")?;
     }
     Ok(Exit::Done)
 }

@@ -159,6 +159,11 @@ async fn without_check_a_wrong_value_is_shown_as_it_is() {
     );
     let (json, _, code) = config(&[("AUTHORITY_SANDBOX", "maybe")], &["--json"]).await;
     assert_eq!((json.lines().count(), code), (table.lines().count() - 1, Some(0)));
+    // So is a name: the table is what shows the mistake.
+    let (other, said, code) = config(&[("AUTHORITY_LISTNE", "topsecret")], &[]).await;
+    let line = "authority: AUTHORITY_LISTNE is not a variable of this program: is AUTHORITY_LISTEN meant?\n";
+    assert_eq!((said.as_str(), code), (line, Some(0)));
+    assert_eq!(other.lines().count(), table.lines().count());
 }
 
 /// The files of `deploy` that set variables; the name of another would be found when somebody deploys.
