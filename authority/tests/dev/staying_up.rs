@@ -166,6 +166,22 @@ fn the_commands_use_the_pasted_key(keys: &str, lines: &[String]) {
     assert!(text.contains("/docs and ") && text.contains("`endpoint.secret` in "), "{text}");
 }
 
+/// A shell reads the keys with the line that is printed, whatever the folder is called.
+#[test]
+fn the_keys_are_read_from_a_folder_with_a_blank() {
+    let (_folder, data) = folder();
+    let data = data.with_file_name("a b's");
+    let running = Running::start(&data);
+    let lines = running.read_until(|line| line.starts_with("Staying up"));
+    let (_, reads) = lines.iter().find_map(|line| line.split_once("read them there with `")).unwrap();
+    let (reads, _) = reads.split_once("`. Then").unwrap();
+    let script = format!("set -e\n{reads}\nprintf '%s' \"$OPERATOR_KEY\"");
+    let output = Command::new("sh").env_clear().args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{reads}: {output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), kept(&data)["operator_key"]);
+    assert_eq!(running.terminate(), Some(0));
+}
+
 #[test]
 fn the_console_and_the_portal_open_signed_in_once() {
     let (_folder, data) = folder();

@@ -81,6 +81,7 @@ impl<'s, 'e> Screen<'s, 'e> {
         let kept = data.kept_path().display().to_string();
         // The other terminal may be in another directory.
         let env = absolute(data.env_path()).unwrap_or_else(|_| data.env_path()).display().to_string();
+        let env = word(&env);
         if self.json {
             tracing::info!(keys = kept, "staying up until SIGINT or SIGTERM");
             return Ok(());
@@ -132,6 +133,15 @@ impl<'s, 'e> Screen<'s, 'e> {
 /// This program as a shell finds it: a demo usually runs from a build directory that is not in the `PATH`.
 fn program() -> String {
     let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    path.filter(|path| path.chars().all(plain)).unwrap_or_else(|| "authority".to_owned())
+    path.filter(|path| is_plain(path)).unwrap_or_else(|| "authority".to_owned())
+}
+
+/// A path as one word of a shell.
+fn word(path: &str) -> String {
+    if is_plain(path) { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// Whether a shell takes it as it is.
+fn is_plain(path: &str) -> bool {
+    path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+".contains(c))
 }
