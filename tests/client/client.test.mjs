@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
+import process from "node:process";
 import test, { after, before } from "node:test";
 import { inspect } from "node:util";
 import { authority } from "../openapi/authority.mjs";
@@ -316,6 +317,22 @@ test("who looks on sees every try and changes nothing", async (t) => {
   ]);
   assert.deepEqual(seen.map(({ headers }) => headers.traceparent), [traceparent, traceparent]);
   assert.deepEqual(seen.map(({ headers }) => headers["idempotency-key"]), [undefined, undefined]);
+});
+
+test("an onlooker that fails later changes nothing either, and does not end the process", async (t) => {
+  const { baseUrl } = await scripted(t, [problem(503, "service_unavailable"), good]);
+  const unhandled = [];
+  const note = (reason) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  t.after(() => process.off("unhandledRejection", note));
+  let told = 0;
+  const fails = async () => {
+    told += 1;
+    throw new Error("of the onlooker");
+  };
+  await new Client({ apiKey: KEY, baseUrl, onRequest: fails, onResponse: fails }).orders.list().first();
+  await new Promise(setImmediate);
+  assert.deepEqual([told, unhandled], [4, []]);
 });
 
 test("an empty next_cursor is the last page's, as none is", async (t) => {

@@ -16,6 +16,7 @@ import { type NodeResponse, exchange, write, writeOk } from "./node-exchange.js"
 import type { NodeRequest } from "./node-request.js";
 import { checkOptions } from "../known-options.js";
 import { INTERNAL_ERROR } from "../receiver/answers.js";
+import { silently } from "../receiver/refusal.js";
 import type { WebhookEvent } from "../types.js";
 
 export { RawBodyError } from "./raw-body.js";
@@ -70,6 +71,7 @@ function listenerOf<Request extends NodeRequest, Response extends NodeResponse>(
   { onError = console.error }: ListenerOptions = {},
 ): RequestListener<Request, Response> {
   if (typeof onError !== "function") throw new TypeError("onError must be a function");
+  const tell = silently(onError);
   return (request, response) => {
     exchange(endpoint, request, response, ADVICE, request, response).then(
       (answered) => {
@@ -78,7 +80,7 @@ function listenerOf<Request extends NodeRequest, Response extends NodeResponse>(
       (error: unknown) => {
         if (!response.headersSent) write(response, INTERNAL_ERROR);
         else if (!response.writableEnded) request.destroy();
-        onError(error);
+        tell(error);
       },
     );
   };

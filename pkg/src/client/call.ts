@@ -45,14 +45,14 @@ export async function call(settings: Settings, asked: Call): Promise<unknown> {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     const sent: SentRequest = { operation, method, path, attempt, idempotencyKey };
-    observe(settings.onRequest, sent);
+    settings.onRequest?.(sent);
     signal?.throwIfAborted();
     const begin = performance.now();
     const timeoutMs = Math.max(1, Math.min(bounds.timeoutMs, end - begin));
     const outcome = await attemptOnce(settings, asked, headers, timeoutMs);
     const failure = "error" in outcome ? outcome : null;
     const retryInMs = failure === null || attempt > bounds.maxRetries ? null : waitBefore(failure.error, attempt, end);
-    if (settings.onResponse !== undefined) observe(settings.onResponse, tried(sent, outcome, begin, retryInMs));
+    settings.onResponse?.(tried(sent, outcome, begin, retryInMs));
     if (!("error" in outcome)) return outcome.body;
     if (retryInMs === null || signal?.aborted) {
       signal?.throwIfAborted();
@@ -199,13 +199,4 @@ function tried(
     error: "error" in outcome ? outcome.error : null,
     retryInMs,
   };
-}
-
-/** Who looks on must not change what happens. */
-function observe<Seen>(observer: ((seen: Seen) => void) | undefined, seen: Seen): void {
-  try {
-    observer?.(seen);
-  } catch {
-    // As documented.
-  }
 }

@@ -1,6 +1,7 @@
 // The settings, checked and complete. The key is kept where neither `inspect` nor JSON finds it.
 
 import { checkOptions } from "../known-options.js";
+import { silently } from "../receiver/refusal.js";
 import type { ClientOptions, FetchLike, SentRequest, TriedRequest } from "./options.js";
 
 /** What a call goes by. */
@@ -61,8 +62,8 @@ export function settingsOf(options: ClientOptions): Settings {
     },
     fetch,
     bounds: boundsOf(options, DEFAULTS),
-    onRequest,
-    onResponse,
+    onRequest: onRequest && silently(onRequest),
+    onResponse: onResponse && silently(onResponse),
     traceparent,
   };
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { connect, createServer as createServer2 } from "node:http2";
+import process from "node:process";
 import test from "node:test";
 import { toListener, verified } from "verify-wasm/node";
 import { fulfilsTheContract } from "./contract.mjs";
@@ -82,6 +83,23 @@ test("node:http: a handler that throws is a 500, one that answers has answered",
     verified(verifier, (event, request, response) => void (response.statusCode = 503), onError),
   );
   assert.deepEqual((({ status, text }) => [status, text])(await deliver(status.server, eventText())), [503, ""]);
+});
+
+test("node:http: whoever is told of errors ends nothing", async (t) => {
+  const unhandled = [];
+  const note = (reason) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  t.after(() => process.off("unhandledRejection", note));
+  const throws = () => {
+    throw new Error("of the log");
+  };
+  for (const onError of [throws, async () => throws()]) {
+    const { server } = await serve(t, () => verified(verifier, throws, { onError }));
+    const answer = await deliver(server, eventText());
+    assert.deepEqual([answer.status, answer.code], [500, "internal_error"]);
+  }
+  await new Promise(setImmediate);
+  assert.deepEqual(unhandled, []);
 });
 
 test("node:http2: deliveries are judged alike", async (t) => {
