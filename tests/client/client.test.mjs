@@ -146,6 +146,8 @@ test("a refusal says what, where and whom to ask", async () => {
 });
 
 test("what a program forgot to set is refused before it asks for everything", async () => {
+  const fetch = () => assert.fail("nothing is sent");
+  const unasked = new Client({ apiKey: KEY, baseUrl: service.merchantApi, fetch, maxRetries: 0 });
   await assert.rejects(async () => client.refunds.request("ORD-1", { amount: undefined }), /^TypeError: \/amount is undefined/);
   await assert.rejects(async () => client.refunds.request("ORD-1", { amount: Number.NaN }), /^TypeError: \/amount is NaN/);
   await assert.rejects(async () => client.refunds.request("ORD-1", []), /^TypeError: body must be an object/);
@@ -161,6 +163,16 @@ test("what a program forgot to set is refused before it asks for everything", as
   await assert.rejects(async () => client.orderShares.revoke("osh_1", { ifMatch: 1 }), /^TypeError: unknown option ifMatch/);
   await assert.rejects(async () => client.orders.get("ORD-1", { idempotencyKey: "a" }), /^TypeError: unknown option/);
   await assert.rejects(async () => client.events.catchUp({ proces: () => {} }), /^TypeError: unknown option proces/);
+  for (const [body, options, message] of [
+    [{}, { idempotencyKey: null }, /^TypeError: idempotencyKey/],
+    [{}, { idempotencyKey: 7 }, /^TypeError: idempotencyKey/],
+    [{ metadata: new Map([["a", "b"]]) }, {}, /^TypeError: \/metadata is \[object Map\]: give it a plain object/],
+    [{ metadata: { tags: new Set(["a"]) } }, {}, /^TypeError: \/metadata\/tags is \[object Set\]/],
+    [new Map([["amount", 100]]), {}, /^TypeError: body is \[object Map\]/],
+  ]) {
+    await assert.rejects(async () => unasked.refunds.request("ORD-1", body, options), message);
+  }
+  assert.throws(() => unasked.orders.list(new Map([["status", "confirmed"]])), /^TypeError: filter is \[object Map\]/);
   for (const amount of [new Date(Number.NaN), () => 1, Symbol("a")]) {
     await assert.rejects(async () => client.refunds.request("ORD-1", { amount }), /^TypeError: \/amount is /);
   }

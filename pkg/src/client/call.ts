@@ -75,7 +75,7 @@ function headersOf(settings: Settings, { method, body, options }: Call): Record<
   if (body !== undefined) headers["content-type"] = "application/json";
   const { idempotencyKey, ifMatch } = options;
   if (method !== "GET") {
-    if (idempotencyKey !== undefined && !VISIBLE.test(idempotencyKey)) {
+    if (idempotencyKey !== undefined && (typeof idempotencyKey !== "string" || !VISIBLE.test(idempotencyKey))) {
       throw new TypeError('idempotencyKey must be 1 to 255 visible ASCII characters without "');
     }
     headers["idempotency-key"] = idempotencyKey ?? crypto.randomUUID();

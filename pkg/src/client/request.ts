@@ -21,6 +21,7 @@ export function pathOf(template: string, parameters: readonly unknown[], filter:
 }
 
 function queryOf(filter: object): string {
+  checkForm(filter, "filter");
   const parts: string[] = [];
   for (const [name, value] of Object.entries(filter)) {
     const mayBeAbsent = name === "cursor" || name === "limit";
@@ -56,5 +57,13 @@ function checkValue(value: unknown, pointer: string): void {
   if (typeof value !== "object" || (value instanceof Date && Number.isNaN(value.getTime()))) {
     throw new TypeError(`${pointer} is ${String(value)}: leave it out, or give it a value`);
   }
+  checkForm(value, pointer);
   for (const [name, member] of Object.entries(value)) checkValue(member, `${pointer}/${name}`);
+}
+
+/** Refuses a Map and the like: it has no members of its own, and would be sent as an empty object. */
+function checkForm(value: object, name: string): void {
+  const form = Object.prototype.toString.call(value);
+  if (/ (Object|Array|Date)\]$/.test(form)) return;
+  throw new TypeError(`${name || "body"} is ${form}: give it a plain object`);
 }
