@@ -1,13 +1,13 @@
 // The client against a real authority: operations, errors, conflicts, what is shown and what is refused.
 
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
 import process from "node:process";
 import test, { after, before } from "node:test";
 import { inspect } from "node:util";
 import { authority } from "../openapi/authority.mjs";
 import * as exported from "../../pkg/dist/esm/client/index.js";
 import { createMemoryStore } from "../../pkg/dist/esm/stores/memory.js";
+import { KEY, good, problem, scripted } from "./scripted.mjs";
 
 const {
   ApiError,
@@ -21,7 +21,6 @@ const {
   ValidationFailedError,
 } = exported;
 const line_items = [{ name: "T-shirt", quantity: 2, unit_amount: 2400 }];
-const KEY = `svc_test_${"a".repeat(49)}`;
 
 let service;
 let client;
@@ -34,24 +33,6 @@ before(async () => {
 after(() => service?.end());
 
 const paidOrder = () => client.sandbox.orders.ingest({ currency: "USD", line_items, pay: "paid" });
-
-/** A server that answers as `answers` say, one after the other; `seen` are the requests. */
-async function scripted(t, answers) {
-  const seen = [];
-  const server = createServer((request, response) => {
-    seen.push({ method: request.method, url: request.url, headers: request.headers });
-    answers[Math.min(seen.length, answers.length) - 1](response);
-  });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  t.after(() => server.close().closeAllConnections());
-  return { seen, baseUrl: `http://127.0.0.1:${server.address().port}` };
-}
-
-const problem = (status, code, headers = {}) => (response) =>
-  response.writeHead(status, { "content-type": "application/problem+json", ...headers }).end(
-    JSON.stringify({ type: `urn:service:error:${code}`, title: code, status, code, detail: "No.", request_id: "req_1" }),
-  );
-const good = (response) => response.writeHead(200, { "content-type": "application/json" }).end('{"data":[]}');
 
 test("an order from its payment to its refund", async () => {
   const order = await paidOrder();

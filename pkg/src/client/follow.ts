@@ -3,11 +3,12 @@
 
 import type { Signal } from "../fetch-types.js";
 import { sleep } from "./backoff.js";
+import { ClientError } from "./errors.js";
 import type { Page } from "./pages.js";
 
 /** How a feed is read. */
 export interface FollowOptions {
-  /** Whether to go on at the end, until `signal` is aborted; the call then resolves. Default `false`. */
+  /** Whether to go on at the end, and after an outage, until `signal` is aborted; it then resolves. Default `false`. */
   follow?: boolean | undefined;
   /** How long to wait at the end before looking again, milliseconds, 10 to 3,600,000. Default 2000. */
   pollMs?: number | undefined;
@@ -30,7 +31,10 @@ export interface Feed<Item> {
 }
 
 const POLL_MS_DEFAULT = 2000;
+const POLL_MS_MAX = 3_600_000;
 const LIMIT_MAX = 100;
+/** The longest wait while the service is away, unless it asks for more. */
+const PAUSE_MS_MAX = 60_000;
 
 /**
  * Resolves to the last position that was kept.
@@ -39,16 +43,28 @@ const LIMIT_MAX = 100;
  */
 export async function follow<Item>(options: FollowOptions, feed: Feed<Item>): Promise<string | null> {
   const { follow: goesOn = false, pollMs = POLL_MS_DEFAULT, limit = LIMIT_MAX } = options;
-  if (!(pollMs >= 10 && pollMs <= 3_600_000)) throw new RangeError("pollMs must be from 10 to 3600000");
+  if (!(pollMs >= 10 && pollMs <= POLL_MS_MAX)) throw new RangeError("pollMs must be from 10 to 3600000");
   if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
     throw new RangeError(`limit must be a whole number from 1 to ${LIMIT_MAX}`);
   }
   const signal = options.signal as AbortSignal | undefined;
+  /** Who follows waits for the end of an outage, however many retries of one call that takes. */
+  const patiently = async <Answer>(ask: () => Answer | PromiseLike<Answer>): Promise<Answer> => {
+    for (let pauseMs = pollMs; ; pauseMs *= 2) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!goesOn || !(error instanceof ClientError) || !error.retryable) throw error;
+        const { retryAfterMs } = error as { retryAfterMs?: number | null };
+        await sleep(Math.min(retryAfterMs || Math.min(pauseMs, PAUSE_MS_MAX), POLL_MS_MAX), signal);
+      }
+    }
+  };
   let kept = feed.from;
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const page = await feed.page(kept, limit, signal);
+      const page = await patiently(() => feed.page(kept, limit, signal));
       for (const item of page.data) {
         signal?.throwIfAborted();
         await feed.each(item, signal);
@@ -57,7 +73,7 @@ export async function follow<Item>(options: FollowOptions, feed: Feed<Item>): Pr
       const next = page.next_cursor || undefined;
       const position = page.resume_cursor || next;
       if (position !== undefined && position !== kept) {
-        await feed.done(position);
+        await patiently(() => feed.done(position));
         kept = position;
       }
       if (next !== undefined) continue;
