@@ -73,6 +73,11 @@ pub(crate) fn retention_seconds(env: &Env) -> Result<u32, InvalidVariable> {
     Ok(configuration::retention_days(variable(env, RETENTION_DAYS)?.as_deref())? * 24 * 60 * 60)
 }
 
+/// Claims that were made before this are removed, Unix milliseconds.
+pub(crate) fn kept_since_ms(env: &Env) -> Result<i64, InvalidVariable> {
+    Ok(clock::now_ms(env) - i64::from(retention_seconds(env)?) * 1000)
+}
+
 /// Who decides between first and duplicate.
 pub(crate) fn dedup(env: &Env) -> Result<Dedup, InvalidVariable> {
     configuration::deciding(variable(env, DEDUP)?.as_deref())

@@ -24,9 +24,42 @@ pub fn decode(mut body: &[u8]) -> Option<Vec<&[u8]>> {
     Some(events)
 }
 
+/// What an inbox has done with a batch; the other events were there already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Taken {
+    /// Events that were new.
+    pub first: u32,
+    /// Events that were passed over, because the inbox may have had and removed them.
+    pub too_old: u32,
+}
+
+impl Taken {
+    /// The numbers, as an inbox answers them.
+    #[must_use]
+    pub fn to_text(self) -> String {
+        format!("{} {}", self.first, self.too_old)
+    }
+
+    /// The numbers that an inbox answered, `None` when it answered something else.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (first, too_old) = text.split_once(' ')?;
+        Some(Self { first: first.parse().ok()?, too_old: too_old.parse().ok()? })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_arrive_as_they_were_given() {
+        let taken = Taken { first: 3, too_old: 40 };
+        assert_eq!(Taken::parse(&taken.to_text()), Some(taken));
+        for text in ["", "3", "3 ", "3 -1", "3 4 5", "a b"] {
+            assert_eq!(Taken::parse(text), None, "{text:?}");
+        }
+    }
 
     #[test]
     fn events_arrive_as_they_were_sent() {

@@ -3,7 +3,7 @@
 use verify_core::receiver::Claimed;
 use worker::{Env, Result, web_sys};
 
-use super::batch;
+use super::batch::{self, Taken};
 use super::operation::{self, Operation, Retried};
 use super::stored::Summary;
 use crate::runtime::text;
@@ -23,15 +23,15 @@ pub(crate) async fn claim(env: &Env, event_id: &str, body: &[u8]) -> Result<Clai
     operation::claimed(status).ok_or_else(|| unexpected(status))
 }
 
-/// Asks one inbox to claim events that all belong to it and have passed verification or come from the API itself; how
-/// many were new. When it returns, all are on disk; some may be when it fails.
+/// Asks one inbox to claim events that all belong to it and come from the API itself; how many were new, and how many
+/// it does not take because they are too old. When it returns, all others are on disk; some may be when it fails.
 ///
 /// # Errors
 /// The inbox could not be asked, or could not store.
-pub(crate) async fn claim_all(env: &Env, shard: u8, bodies: &[&str]) -> Result<u32> {
+pub(crate) async fn claim_all(env: &Env, shard: u8, bodies: &[&str]) -> Result<Taken> {
     let body = batch::encode(bodies).ok_or("an event is too long")?;
     let answer = ask(env, &shard::name_of(shard), &Operation::ClaimAll, Some(&body)).await?;
-    text(answer).await?.parse().map_err(|_| "the inbox answered nonsense".into())
+    Taken::parse(&text(answer).await?).ok_or_else(|| "the inbox answered nonsense".into())
 }
 
 /// How the events of all inboxes stand. Asks each of them, one after the other.

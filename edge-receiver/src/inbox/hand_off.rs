@@ -142,14 +142,13 @@ impl EventInbox {
 
     /// Removes some of the records that are too old. Says in how many milliseconds the next ones will be.
     fn purge(&self, ageing: Ageing) -> Result<Option<i64>> {
-        let Ok(retention_seconds) = settings::retention_seconds(&self.env) else {
+        let Ok(bound_ms) = settings::kept_since_ms(&self.env) else {
             console_error!(
                 "nothing is removed: the value of {} cannot be used",
                 configuration::RETENTION_DAYS
             );
             return Ok(None);
         };
-        let bound_ms = clock::now_ms(&self.env) - i64::from(retention_seconds) * 1000;
         Ok(self.table.purge(ageing, bound_ms)?.map(|oldest_ms| oldest_ms - bound_ms))
     }
 }

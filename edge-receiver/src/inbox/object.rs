@@ -10,19 +10,19 @@
 
 use std::cell::Cell;
 
-use verify_core::event;
+use verify_core::event::{self, Envelope};
 use verify_core::receiver::{Claimed, Record};
 use worker::js_sys::{Date, Number};
 use worker::{
     DurableObject, Env, Request, Response, Result, State, console_error, durable_object, wasm_bindgen,
 };
 
-use super::batch;
+use super::batch::{self, Taken};
 use super::operation::{Operation, Retried, claim_status};
 use super::stored;
 use super::table::Table;
-use crate::clock;
-use crate::js;
+use crate::configuration::InvalidVariable;
+use crate::{clock, js, settings};
 
 /// One shard of the inbox.
 #[durable_object(alarm)]
@@ -79,7 +79,7 @@ impl DurableObject for EventInbox {
 impl EventInbox {
     async fn claim(&self, body: &[u8]) -> Result<Response> {
         self.open().await?;
-        let claimed = self.insert(body)?;
+        let claimed = self.insert(&read(body)?)?;
         if claimed == Claimed::First {
             // Nothing is awaited between the two, so both are in one write, or neither.
             self.wake().await?;
@@ -87,33 +87,43 @@ impl EventInbox {
         Ok(Response::empty()?.with_status(claim_status(claimed)))
     }
 
-    /// Answers how many were new.
+    /// For events of the API's list, which begins long ago. Answers what became of them.
     async fn claim_all(&self, body: &[u8]) -> Result<Response> {
         self.open().await?;
         let events = batch::decode(body).ok_or("not a batch of events")?;
-        let mut first = 0_u32;
-        let mut inserted = Ok(());
-        for event in events {
-            match self.insert(event) {
-                Ok(Claimed::First) => first += 1,
-                Ok(Claimed::Duplicate) => {}
-                Err(error) => {
-                    inserted = Err(error);
-                    break;
-                }
-            }
-        }
+        let since = self.remembers_since()?;
+        let mut taken = Taken::default();
+        let inserted = events.into_iter().try_for_each(|event| self.take_listed(event, &since, &mut taken));
         // Also for those before one that failed: they are recorded.
-        if first > 0 {
+        if taken.first > 0 {
             self.wake().await?;
         }
         inserted?;
-        Response::ok(first.to_string())
+        Response::ok(taken.to_text())
     }
 
-    fn insert(&self, body: &[u8]) -> Result<Claimed> {
-        let envelope = event::read(body).map_err(|code| format!("not an event: {code}"))?;
-        self.table.insert(&Record::new(&envelope, clock::now_ms(&self.env)))
+    /// The moment from which on this inbox knows what it has had, as events write theirs. What was created before may
+    /// have been handed over and removed since (`purge`): it would be new, and go to the sink a second time.
+    fn remembers_since(&self) -> Result<String> {
+        let bound_ms = settings::kept_since_ms(&self.env)
+            .map_err(|InvalidVariable(name)| format!("the value of {name} cannot be used"))?;
+        Ok(Date::new(&Number::from(bound_ms as f64)).to_iso_string().into())
+    }
+
+    /// Records an event of the list, unless it was created before `since` or is there already, and counts it.
+    fn take_listed(&self, body: &[u8], since: &str, taken: &mut Taken) -> Result<()> {
+        let envelope = read(body)?;
+        // There is one form of a time, and it sorts as text.
+        if *envelope.created_at < *since {
+            taken.too_old += 1;
+        } else if self.insert(&envelope)? == Claimed::First {
+            taken.first += 1;
+        }
+        Ok(())
+    }
+
+    fn insert(&self, envelope: &Envelope<'_>) -> Result<Claimed> {
+        self.table.insert(&Record::new(envelope, clock::now_ms(&self.env)))
     }
 
     async fn summary(&self) -> Result<Response> {
@@ -170,4 +180,8 @@ impl EventInbox {
         js::call(self.state.storage().as_raw().as_ref(), "setAlarm", &[date.into()]).await?;
         Ok(())
     }
+}
+
+fn read(body: &[u8]) -> Result<Envelope<'_>> {
+    event::read(body).map_err(|code| format!("not an event: {code}").into())
 }

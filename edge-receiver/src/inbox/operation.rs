@@ -11,7 +11,7 @@ use verify_core::receiver::Claimed;
 pub enum Operation<'i> {
     /// Record the event in the body, if it is new.
     Claim,
-    /// Record those of the events in the body that are new; see [`super::batch`].
+    /// Record those of the listed events in the body that are new and not too old; see [`super::batch`].
     ClaimAll,
     /// How the events of this inbox stand.
     Summary,

@@ -4,7 +4,8 @@
 //!
 //! 1. It asks the API for the page behind its position, with the merchant's key ([`api`]).
 //! 2. The page is taken apart; its events, each as it is written, go to the inboxes that own them ([`page`]). An inbox
-//!    has an event or takes it in, and from there on it is handed over like one that was delivered.
+//!    has an event or takes it in, and from there on it is handed over like one that was delivered. One that was
+//!    created longer ago than claims are kept is not taken in: it may have been handed over and forgotten.
 //! 3. When all are durable, the position moves behind the page ([`progress`], [`position`]), and so on to the end.
 //!
 //! Whatever fails in between, the position stays and the next run begins there: events that were taken in already are

@@ -62,8 +62,11 @@ pub(crate) async fn tell(env: &Env, command: Command) -> Result<String> {
 pub(crate) fn configured(env: &Env) -> Result<Option<Api>, InvalidVariable> {
     let variable = |name| settings::variable(env, name);
     let api = Api::new(variable(API_BASE)?.as_deref(), variable(API_KEY)?.as_deref())?;
-    if api.is_some() && settings::dedup(env)? == Dedup::Kv {
-        return Err(InvalidVariable(DEDUP));
+    if api.is_some() {
+        settings::retention_seconds(env)?;
+        if settings::dedup(env)? == Dedup::Kv {
+            return Err(InvalidVariable(DEDUP));
+        }
     }
     Ok(api)
 }

@@ -35,6 +35,8 @@ pub struct Counts {
     pub first: u32,
     /// Events of these pages that it had.
     pub duplicates: u32,
+    /// Events of these pages that were created before what the inbox remembers, and were not taken in.
+    pub too_old: u32,
     /// Entries of these pages that are no events by contract 10.3 and 10.4; a delivery of them would have been refused
     /// as well.
     pub refused: u32,
@@ -46,6 +48,7 @@ impl Counts {
         self.pages += page.pages;
         self.first += page.first;
         self.duplicates += page.duplicates;
+        self.too_old += page.too_old;
         self.refused += page.refused;
     }
 }
@@ -61,10 +64,10 @@ impl Report {
         };
         let trouble = trouble.map_or_else(|| "null".to_owned(), |code| format!("\"{code}\""));
         let status = status.map_or_else(|| "null".to_owned(), |status| status.to_string());
-        let Counts { pages, first, duplicates, refused } = self.counts;
+        let Counts { pages, first, duplicates, too_old, refused } = self.counts;
         let (started, ended) = (self.started_at_ms, self.ended_at_ms);
         format!(
-            r#"{{"outcome":"{outcome}","trouble":{trouble},"api_status":{status},"started_at_ms":{started},"ended_at_ms":{ended},"pages":{pages},"first":{first},"duplicates":{duplicates},"refused":{refused}}}"#
+            r#"{{"outcome":"{outcome}","trouble":{trouble},"api_status":{status},"started_at_ms":{started},"ended_at_ms":{ended},"pages":{pages},"first":{first},"duplicates":{duplicates},"too_old":{too_old},"refused":{refused}}}"#
         )
     }
 }
@@ -75,9 +78,9 @@ mod tests {
 
     #[test]
     fn reports() {
-        let counts = Counts { pages: 3, first: 250, duplicates: 1, refused: 2 };
+        let counts = Counts { pages: 3, first: 250, duplicates: 1, too_old: 7, refused: 2 };
         let report = |outcome| Report { started_at_ms: 5, ended_at_ms: 7, outcome, counts }.json();
-        let rest = r#""started_at_ms":5,"ended_at_ms":7,"pages":3,"first":250,"duplicates":1,"refused":2}"#;
+        let rest = r#""started_at_ms":5,"ended_at_ms":7,"pages":3,"first":250,"duplicates":1,"too_old":7,"refused":2}"#;
         for (outcome, beginning) in [
             (Outcome::Complete, r#"{"outcome":"complete","trouble":null,"api_status":null,"#),
             (Outcome::Paused, r#"{"outcome":"paused","trouble":null,"api_status":null,"#),

@@ -89,10 +89,11 @@ impl<'r> Run<'r> {
             console_error!("entry {place} of a page of events is no event: {code}");
         }
         for (shard, events) in &sorted.by_shard {
-            let first =
+            let taken =
                 inbox::claim_all(&self.object.env, *shard, events).await.map_err(|error| storage(&error))?;
-            counts.first += first;
-            counts.duplicates += (events.len() as u32).saturating_sub(first);
+            counts.first += taken.first;
+            counts.too_old += taken.too_old;
+            counts.duplicates += (events.len() as u32).saturating_sub(taken.first + taken.too_old);
         }
         if let Some(position) = progress.position {
             self.move_to(position)?;

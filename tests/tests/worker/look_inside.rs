@@ -190,10 +190,10 @@ async fn reconciliation_is_shown_run_and_started_over() {
 
     let complete = |first: u32| {
         json!({ "outcome": "complete", "trouble": null, "api_status": null, "started_at_ms": at, "ended_at_ms": at,
-            "pages": 1, "first": first, "duplicates": 1 - first, "refused": 0 })
+            "pages": 1, "first": first, "duplicates": 1 - first, "too_old": 0, "refused": 0 })
     };
     let expired = json!({ "outcome": "failed", "trouble": "cursor_expired", "api_status": 410, "started_at_ms": at,
-        "ended_at_ms": at, "pages": 0, "first": 0, "duplicates": 0, "refused": 0 });
+        "ended_at_ms": at, "pages": 0, "first": 0, "duplicates": 0, "too_old": 0, "refused": 0 });
     assert_eq!(look(&workerd, Method::POST, "/reconciliation/run").await, (200, complete(1)));
     for _ in 0..2 {
         assert_eq!(look(&workerd, Method::POST, "/reconciliation/run").await, (200, expired.clone()));

@@ -131,7 +131,7 @@ async fn an_entry_that_is_no_event_stops_nobody() {
     let state = State::new();
     let mut workerd = Workerd::start(&state, &[receiver(&api.url(""), KEY)]).await;
     let expected = json!({ "outcome": "complete", "trouble": null, "api_status": null, "pages": 1, "first": 2,
-        "duplicates": 1, "refused": 2 });
+        "duplicates": 1, "too_old": 0, "refused": 2 });
     assert_eq!(run(&mut workerd).await, expected);
     workerd.stop().await;
     assert_eq!(ids_in(&state).await, ["evt_1", "evt_2"]);

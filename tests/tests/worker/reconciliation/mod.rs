@@ -6,22 +6,19 @@
 
 mod bad_answers;
 mod downtime;
+mod old_events;
 
 use serde_json::{Value, json};
-use tests::delivery::{SECRET, event};
+use tests::delivery::event;
 use tests::workerd::{State, Worker, Workerd};
 use tests::{Answer, Gate, Receiver};
 
 const WORKER: &str = "edge";
 const KEY: &str = "svc_test_aKeyThatNobodyMaySee0123456789";
 
-/// An edge receiver that reconciles with `api` under `key`.
+/// An edge receiver that reconciles with `api` under `key`, at a time when no event of a test is old.
 fn receiver(api: &str, key: &str) -> Worker {
-    Worker::edge_receiver(WORKER).with_variables([
-        ("SIGNING_SECRET", SECRET),
-        ("API_BASE", api),
-        ("API_KEY", key),
-    ])
+    Worker::at_the_vectors(WORKER).and_variables([("API_BASE", api), ("API_KEY", key)])
 }
 
 /// Runs reconciliation once and returns its report, without times.
@@ -36,12 +33,12 @@ async fn run(workerd: &mut Workerd) -> Value {
 
 fn complete(pages: u32, first: u32, duplicates: u32) -> Value {
     json!({ "outcome": "complete", "trouble": null, "api_status": null, "pages": pages, "first": first,
-        "duplicates": duplicates, "refused": 0 })
+        "duplicates": duplicates, "too_old": 0, "refused": 0 })
 }
 
 fn failed(trouble: &str, api_status: Option<u16>) -> Value {
     json!({ "outcome": "failed", "trouble": trouble, "api_status": api_status, "pages": 0, "first": 0,
-        "duplicates": 0, "refused": 0 })
+        "duplicates": 0, "too_old": 0, "refused": 0 })
 }
 
 /// A page of the event list.
@@ -71,7 +68,7 @@ async fn a_run_is_bounded_and_the_next_goes_on() {
     let state = State::new();
     let mut workerd = Workerd::start(&state, &[receiver(&api.url(""), KEY)]).await;
     let paused = json!({ "outcome": "paused", "trouble": null, "api_status": null, "pages": 40, "first": 40,
-        "duplicates": 0, "refused": 0 });
+        "duplicates": 0, "too_old": 0, "refused": 0 });
     assert_eq!(run(&mut workerd).await, paused);
     assert_eq!(run(&mut workerd).await, paused);
     workerd.stop().await;
