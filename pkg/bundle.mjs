@@ -3,8 +3,8 @@
 // An application loads one file faster than twenty-five. The code stays readable, with its names, so that a stack trace
 // tells something; source maps lead to `src`, which is shipped. What stays apart: the WebAssembly modules and their texts,
 // so that no line of code is 57 KB long; and `explainer.js`, which two entry points share that are loaded side by side.
-// Adapters and stores are left as the compiler wrote them: they share code with each other. Files that no entry point
-// reaches any more are removed; declarations all stay.
+// Adapters and stores stay files of their own, since they share code with each other. Files that no entry point reaches
+// any more are removed; declarations all stay.
 //
 // What Node requires is made to start soonest. The core's text is part of it; the receiver and `explain` are files of
 // their own, which CommonJS can load in the middle of a call. What else shortens the start is in `quick-start.mjs`.
@@ -57,14 +57,14 @@ const leaving = (beside, within) => ({
     ),
 });
 
-/** Descriptions are in the declarations and in `src`. Their lines stay, for the source map. */
+/** A file's text without descriptions, which are in the declarations and in `src`. Lines stay, for the source map. */
+const withoutDescriptions = (file) =>
+  readFileSync(file, "utf8").replace(/^ *\/\*\*[^]*?\*\/$/gm, (lines) => lines.replace(/.+/g, ""));
+
 const undescribed = {
   name: "undescribed",
   setup: ({ onLoad }) =>
-    onLoad({ filter: /\/dist\/esm\/.+\.js$/ }, ({ path }) => {
-      const described = readFileSync(path, "utf8");
-      return { contents: described.replace(/^ *\/\*\*[^]*?\*\/$/gm, (lines) => lines.replace(/.+/g, "")) };
-    }),
+    onLoad({ filter: /\/dist\/esm\/.+\.js$/ }, ({ path }) => ({ contents: withoutDescriptions(path) })),
 };
 
 async function bundled(folder) {
@@ -123,6 +123,8 @@ for (const folder of Object.keys(FORMATS)) {
   const used = await reachable(folder);
   for (const name of readdirSync(join(dist, folder), { recursive: true })) {
     const file = relative(dist, join(dist, folder, name));
-    if (/\.js(\.map)?$/.test(name) && !used.has(file.replace(/\.map$/, ""))) rmSync(join(dist, file));
+    if (!/\.js(\.map)?$/.test(name)) continue;
+    if (!used.has(file.replace(/\.map$/, ""))) rmSync(join(dist, file));
+    else if (name.endsWith(".js")) writeFileSync(join(dist, file), withoutDescriptions(join(dist, file)));
   }
 }
