@@ -1,12 +1,11 @@
 //! Events that are older than what the inbox remembers: they may have been handed over, and are not handed over again.
 
 use serde_json::json;
-use tests::Receiver;
 use tests::delivery::{Delivery, NOW, OTHER_SECRET};
-use tests::eventually;
 use tests::workerd::{State, Worker, Workerd};
+use tests::{Receiver, eventually};
 
-use super::{KEY, WORKER, complete, ids_in, listed, page, run};
+use super::{KEY, WORKER, complete, failed, ids_in, listed, page, run};
 use crate::{OK, PATH};
 
 const DAY: i64 = 24 * 60 * 60;
@@ -80,7 +79,7 @@ async fn a_retention_that_cannot_be_used_is_reported() {
     };
     let state = State::new();
     let mut workerd = Workerd::start(&state, &[at("30")]).await;
-    assert_eq!(run(&mut workerd).await, super::failed("invalid_configuration", None));
+    assert_eq!(run(&mut workerd).await, failed("invalid_configuration", None));
     workerd.stop().await;
     assert!(api.arrivals().all.is_empty());
     let mut workerd = Workerd::start(&state, &[at("91")]).await;
