@@ -61,8 +61,8 @@ pub async fn keep_house(
     }
 }
 
-/// True when there may be more to do. Where others may write at the same time, turns are taken one by one, and only those
-/// that are necessary.
+/// True when there may be more to do. Where others may write at the same time, turns are taken one by one, and only
+/// those that are necessary.
 async fn round(
     store: &Store,
     disable: DisablePolicy,

@@ -162,9 +162,9 @@ impl Store {
         matches!(self.record_readers.0, Pool::Postgres(..))
     }
 
-    /// Returns when every transaction has ended that had a turn before the call: those that have one afterwards see what
-    /// was committed before it. For what transactions of every shard read without its turn. It has each turn only for a
-    /// moment and none while it waits for another, so it is the caller alone who waits for the slowest shard.
+    /// Returns when every transaction has ended that had a turn before the call: those that have one afterwards see
+    /// what was committed before it. For what transactions of every shard read without its turn. It has each turn only
+    /// for a moment and none while it waits for another, so it is the caller alone who waits for the slowest shard.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when a turn is not to be had.

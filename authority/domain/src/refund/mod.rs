@@ -11,8 +11,9 @@ pub use requests::RefundReportRequest;
 
 use crate::parts::Money;
 
-/// A payment with so many refunds, failed ones included, takes no more requests of its merchant: whatever is decided about
-/// its order adds up all of them. What the operator asks for may record money that has moved already, and is not bounded.
+/// A payment with so many refunds, failed ones included, takes no more requests of its merchant: whatever is decided
+/// about its order adds up all of them. What the operator asks for may record money that has moved already, and is not
+/// bounded.
 pub const REFUNDS_MAX: usize = 200;
 
 /// The refunds of one payment.

@@ -26,9 +26,9 @@ const PREPARE: &str = "\
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'; \
     SELECT to_regclass('pg_dist_partition') IS NOT NULL";
 
-/// What it is told where there is Citus; the last row says whether the tables are distributed. The extension alone, which
-/// is created while a service runs, changes nothing. Citus plans a statement by its values, which name the servers, and a
-/// transaction asks each server over one connection: over a second one it would not see what it wrote.
+/// What it is told where there is Citus; the last row says whether the tables are distributed. The extension alone,
+/// which is created while a service runs, changes nothing. Citus plans a statement by its values, which name the
+/// servers, and a transaction asks each server over one connection: over a second one it would not see what it wrote.
 const PREPARE_DISTRIBUTED: &str = concat!(
     "SELECT set_config('plan_cache_mode', 'force_custom_plan', false), \
         set_config('citus.multi_shard_modify_mode', 'sequential', false) WHERE ",

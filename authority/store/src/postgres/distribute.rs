@@ -5,9 +5,9 @@
 //! statements join with them are copied to every server. Three tables stay on the coordinator, `turns` above all: the
 //! locks of its rows have to be in one place.
 //!
-//! The tables are distributed in one transaction, so a run that was cut off has at most brought the schema up to date and
-//! created the extension, which changes nothing for a service that goes on. What a later migration adds is distributed by
-//! the next run. Deliberately absent: making the cluster, and moving shards between its servers. Citus
+//! The tables are distributed in one transaction, so a run that was cut off has at most brought the schema up to date
+//! and created the extension, which changes nothing for a service that goes on. What a later migration adds is
+//! distributed by the next run. Deliberately absent: making the cluster, and moving shards between its servers. Citus
 //! does both.
 
 use sqlx::{AssertSqlSafe, PgConnection};

@@ -5,6 +5,7 @@ mod indexes;
 mod instances;
 mod lost;
 mod opening;
+mod platform_endpoint;
 mod restart;
 mod row_locks;
 mod turns;

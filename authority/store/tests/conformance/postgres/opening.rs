@@ -77,8 +77,8 @@ fn an_address_is_libpqs_and_is_never_shown() {
     }
 }
 
-/// A server that is made ready for Citus, whose tables are not distributed yet, is one server like any other: deliveries
-/// of an endpoint go on being numbered by themselves.
+/// A server that is made ready for Citus, whose tables are not distributed yet, is one server like any other:
+/// deliveries of an endpoint go on being numbered by themselves.
 #[tokio::test]
 async fn the_extension_alone_changes_nothing() {
     let database = PostgresDatabase::start().await;
