@@ -10,8 +10,8 @@ use tokio::task::JoinHandle;
 
 use super::PostgresDatabase;
 use super::turns::{beside, open_checkout, shops};
-use crate::cases::ask;
 use crate::cases::fixtures::{endpoint, noon};
+use crate::cases::{Database as _, ask};
 
 /// Who writes for a shard reads the platform's endpoint without its turn: it may have read that there is none,
 /// and commit when one was made meanwhile.

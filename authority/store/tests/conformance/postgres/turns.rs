@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use authority_domain::{Change, DisabledReason, Order, Refusal, Tenant};
+use authority_domain::{Change, DisabledReason, Order, Refusal};
 use authority_store::commit::{Audience, Committed};
 use authority_store::shards::{ShardSet, Turns};
 use authority_store::tx::KeyScope;
