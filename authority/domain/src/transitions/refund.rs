@@ -25,10 +25,7 @@ use crate::order::line_quantities::named;
 use crate::order::{ConfirmOn, Order};
 use crate::parts::Money;
 use crate::payment::Payment;
-use crate::refund::{
-    NewRefund, PaymentRefunds, REFUNDS_MAX, Refund, RefundOutcome, RefundReport, RefundStatus, Requester,
-    RequesterType,
-};
+use crate::refund::{NewRefund, Refund, RefundOutcome, RefundReport, RefundStatus, Requester};
 use crate::refusal::{MemberCode, Refusal, Result};
 use crate::time::Timestamp;
 
@@ -37,8 +34,6 @@ use crate::time::Timestamp;
 pub struct RefundBasis {
     order: Option<Order>,
     payments: Vec<Payment>,
-    /// Of each payment that has any.
-    refunds: BTreeMap<PaymentId, PaymentRefunds>,
 }
 
 /// What happened.
@@ -53,24 +48,20 @@ pub struct Outcome {
 }
 
 impl RefundBasis {
-    /// An order with all of its payments, oldest first, and the refunds of each payment that has any, from which the
-    /// payments' `amount_refund_pending` is computed.
+    /// An order with all of its payments, oldest first. `reserved` is the sum of the open refunds of each payment that
+    /// has any, from which the payments' `amount_refund_pending` is computed.
     #[must_use]
-    pub fn new(
-        order: Order,
-        mut payments: Vec<Payment>,
-        refunds: BTreeMap<PaymentId, PaymentRefunds>,
-    ) -> Self {
+    pub fn new(order: Order, mut payments: Vec<Payment>, reserved: &BTreeMap<PaymentId, Money>) -> Self {
         for payment in &mut payments {
-            payment.amount_refund_pending = refunds.get(&payment.id).map_or(0, |refunds| refunds.reserved);
+            payment.amount_refund_pending = reserved.get(&payment.id).copied().unwrap_or(0);
         }
-        Self { order: Some(order), payments, refunds }
+        Self { order: Some(order), payments }
     }
 
-    /// A payment that belongs to no order, as it is stored. Only the operator gives such money back.
+    /// A payment that belongs to no order, as it is stored.
     #[must_use]
     pub fn without_order(payment: Payment) -> Self {
-        Self { order: None, payments: vec![payment], refunds: BTreeMap::new() }
+        Self { order: None, payments: vec![payment] }
     }
 }
 
@@ -78,8 +69,7 @@ impl RefundBasis {
 ///
 /// # Errors
 /// `validation_failed` for unknown or repeated lines, more than was ordered, lines that do not add up, a payment of
-/// another order; `currency_mismatch`; `order_not_refundable`; `payment_required`; `refund_amount_exceeded`;
-/// `validation_failed` for a merchant when the payment has [`REFUNDS_MAX`] refunds.
+/// another order; `currency_mismatch`; `order_not_refundable`; `payment_required`; `refund_amount_exceeded`.
 pub fn request(
     standing: RefundBasis,
     id: RefundId,
@@ -89,10 +79,9 @@ pub fn request(
     now: Timestamp,
 ) -> Result<Outcome> {
     check_body(&standing, &new)?;
-    let RefundBasis { order, mut payments, refunds } = standing;
+    let RefundBasis { order, mut payments } = standing;
     let payment = chosen(&mut payments, new.payment_id.as_ref())?;
     let amount = granted(payment, &new)?;
-    check_count(refunds.get(&payment.id), requested_by.kind)?;
     payment.amount_refund_pending += amount;
     let restated = payment.clone();
     let refund = Refund {
@@ -135,7 +124,7 @@ pub fn report(
 ) -> Result<Option<Outcome>> {
     let RefundOutcome::Changed(refund) = refund.report(report, now)? else { return Ok(None) };
     let refund = *refund;
-    let RefundBasis { order, mut payments, .. } = standing;
+    let RefundBasis { order, mut payments } = standing;
     let payment =
         payments.iter_mut().find(|payment| payment.id == refund.payment_id).ok_or_else(Refusal::internal)?;
     let (mut changes, mut restated) = (Vec::with_capacity(3), None);
@@ -155,16 +144,6 @@ pub fn report(
     }
     changes.extend(order.and_then(|order| order.after_payments(&payments, confirm_on, now)));
     Ok(Some(Outcome { refund, changes, restated }))
-}
-
-/// Refuses a merchant's request beyond [`REFUNDS_MAX`].
-fn check_count(refunds: Option<&PaymentRefunds>, by: RequesterType) -> Result<()> {
-    if by != RequesterType::ApiKey || refunds.is_none_or(|refunds| refunds.count < REFUNDS_MAX) {
-        return Ok(());
-    }
-    let detail =
-        format!("The payment has {REFUNDS_MAX} refunds, failed ones included: it takes no more requests.");
-    Err(Refusal::member("", MemberCode::TooLong, detail))
 }
 
 /// Checks the body against the order and its payments, whatever state these are in.

@@ -1,20 +1,18 @@
 //! Records to begin with. Everything is made by the readers and transitions under test, never by hand, except where a
 //! table needs a state that no transition of this version reaches.
 
-use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use authority_domain::checkout::CheckoutRequest;
 use authority_domain::event::change::Record;
 use authority_domain::payment::{NewPayment, PaymentOutcome, PaymentReport, PaymentRequest};
-use authority_domain::refund::PaymentRefunds;
 use authority_domain::shipment::{NewShipment, ShipmentLine};
 use authority_domain::tenant::MerchantContext;
 use authority_domain::text_enum::TextEnum;
 use authority_domain::transitions::payment::Surroundings;
 use authority_domain::{
     Change, Checkout, ConfirmOn, ErrorCode, MerchantId, Order, OrderNumber, Payment, PaymentId,
-    PaymentStatus, Refund, Result, Timestamp, transitions,
+    PaymentStatus, Result, Timestamp, transitions,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -200,15 +198,4 @@ pub(crate) fn event_names(changes: &[Change]) -> Vec<&'static str> {
 /// The n-th of a row of distinct ids.
 pub(crate) fn payment_id(n: usize) -> PaymentId {
     PaymentId::from_store(format!("pay_{n:026}"))
-}
-
-/// The refunds of each payment that has any.
-pub(crate) fn refunds_of_payments(refunds: &[Refund]) -> BTreeMap<PaymentId, PaymentRefunds> {
-    let mut of: BTreeMap<PaymentId, PaymentRefunds> = BTreeMap::new();
-    for refund in refunds {
-        let of_payment = of.entry(refund.payment_id.clone()).or_default();
-        of_payment.count += 1;
-        of_payment.reserved += if refund.status.is_open() { refund.amount } else { 0 };
-    }
-    of
 }

@@ -185,11 +185,11 @@ pub(super) async fn basis_of(
     standing(work, tenant, order).await
 }
 
-/// An order with its payments and their refunds.
+/// An order with its payments and the amounts that open refunds reserve.
 async fn standing(work: &mut Work<'_>, tenant: &Tenant, order: Order) -> Result<RefundBasis> {
     let payments = work.tx.payments_of_order(tenant, &order.order_number).await?;
-    let refunds = work.tx.refunds_of_payments(tenant, &order.order_number).await?;
-    Ok(RefundBasis::new(order, payments, refunds))
+    let reserved = work.tx.refunds_reserved(tenant, &order.order_number).await?;
+    Ok(RefundBasis::new(order, payments, &reserved))
 }
 
 async fn begin(

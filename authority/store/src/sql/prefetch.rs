@@ -72,7 +72,7 @@ impl Tx {
                 Part::Used => drop(used.insert(row.text(0)?)),
                 Part::Order
                 | Part::OrderPayment
-                | Part::PaymentRefunds
+                | Part::OpenRefund
                 | Part::OrderShipment
                 | Part::MarkedLine => surroundings::add(&mut orders, &row)?,
                 part => self.note_found(part, &row)?,

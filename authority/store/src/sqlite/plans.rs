@@ -3,7 +3,6 @@
 use authority_domain::list_filter::{EventFilter, OrderFilter, PaymentFilter, RefundFilter};
 use authority_domain::order::external_references::SystemName;
 use authority_domain::order::payment_status::PaymentStatus;
-use authority_domain::refund::PaymentRefunds;
 use authority_domain::{
     FulfillmentStatus, MerchantId, OrderNumber, OrderStatus, RefundStatus, Tenant, Timestamp,
 };
@@ -123,7 +122,7 @@ async fn a_work_list_of_refunds_reads_only_what_is_open() {
     assert_eq!(page.len(), 101);
     large.within(2_000);
     let number = OrderNumber::parse("ORD-1").unwrap();
-    assert_eq!(large.tx.refunds_of_payments(&tenant(), &number).await.unwrap().len(), 1);
+    assert_eq!(large.tx.refunds_reserved(&tenant(), &number).await.unwrap().len(), 1);
     large.within(500);
 }
 
@@ -155,9 +154,8 @@ async fn what_belongs_to_one_order_is_found_by_itself() {
     let number = OrderNumber::parse("ORD-7").unwrap();
     large.tx.payments_of_order(&tenant(), &number).await.unwrap_err();
     large.within(500);
-    let refunds =
-        large.tx.refunds_of_payments(&tenant(), &OrderNumber::parse("ORD-1").unwrap()).await.unwrap();
-    assert_eq!(refunds.into_values().collect::<Vec<_>>(), [PaymentRefunds { reserved: 1, count: 1 }]);
+    let reserved = large.tx.refunds_reserved(&tenant(), &OrderNumber::parse("ORD-1").unwrap()).await.unwrap();
+    assert_eq!(reserved.into_values().collect::<Vec<_>>(), [1]);
     large.steps();
     large.tx.inspect_orders(&tenant(), None, 10).await.unwrap();
     large.within(5_000);

@@ -84,7 +84,7 @@ impl World {
 
     pub(super) fn standing(&self, order: Order) -> RefundBasis {
         let payments = self.ledger.payments_of(&order.order_number);
-        RefundBasis::new(order, payments, self.ledger.refunds_of_payments())
+        RefundBasis::new(order, payments, &self.ledger.reserved())
     }
 
     pub(super) fn ask_refund(

@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use authority_domain::event::change::Record;
 use authority_domain::order::ConfirmedBy;
 use authority_domain::order::line_quantities::LineMarks;
-use authority_domain::refund::PaymentRefunds;
+use authority_domain::parts::Money;
 use authority_domain::subscription::{AnchoredSubscription, SubscriptionTerms};
 use authority_domain::{
     Change, Checkout, CheckoutId, Order, OrderNumber, Payment, PaymentId, Refund, Shipment,
 };
-
-use crate::fixtures::refunds_of_payments;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ledger {
@@ -102,9 +100,13 @@ impl Ledger {
         self.payments.iter().find(on_it).cloned()
     }
 
-    /// The refunds of each payment.
-    pub(super) fn refunds_of_payments(&self) -> BTreeMap<PaymentId, PaymentRefunds> {
-        refunds_of_payments(&self.refunds)
+    /// What open refunds reserve of each payment.
+    pub(super) fn reserved(&self) -> BTreeMap<PaymentId, Money> {
+        let mut sums = BTreeMap::new();
+        for refund in self.refunds.iter().filter(|refund| refund.status.is_open()) {
+            *sums.entry(refund.payment_id.clone()).or_insert(0) += refund.amount;
+        }
+        sums
     }
 }
 

@@ -1,4 +1,4 @@
-//! An order with what belongs to it: its payments, how many refunds they have, shipments and marked lines.
+//! An order with what belongs to it: its payments, open refunds, shipments and marked lines.
 //!
 //! Nearly every change to an order is decided on most of these. A transaction reads them once for all of its jobs
 //! ([`crate::sql::prefetch`]), and keeps them until a job writes one of them.
@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use authority_domain::refund::PaymentRefunds;
 use authority_domain::{OrderNumber, Tenant};
 
 use crate::sql::transaction::first_reads::orders;
@@ -60,10 +59,7 @@ impl OrderSurroundings {
                 self.order = Some((text, row.number(0)?));
             }
             Part::OrderPayment => self.payments.push(text),
-            Part::PaymentRefunds => {
-                let count = usize::try_from(row.number(1)?).unwrap_or(usize::MAX);
-                self.refunds.push((text, PaymentRefunds { reserved: row.number(0)?, count }));
-            }
+            Part::OpenRefund => self.open_refunds.push((text, row.number(0)?)),
             Part::OrderShipment => self.shipments.push(text),
             _ => self.marks.push((text, row.number(0)?, row.number(1)?)),
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use authority_domain::list_filter::RefundFilter;
-use authority_domain::refund::{PaymentRefunds, RequesterType};
+use authority_domain::parts::Money;
+use authority_domain::refund::RequesterType;
 use authority_domain::{MerchantId, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant};
 
 use crate::sql::transaction::keys::{MadeUnderKey, order_key, refund_key};
@@ -64,15 +65,18 @@ impl Tx {
         query.read_optional_as(&mut self.conn, found).await
     }
 
-    /// The refunds of each payment of an order that has any.
-    pub async fn refunds_of_payments(
+    /// The sum of the open refunds of each payment of an order that has any.
+    pub async fn refunds_reserved(
         &mut self,
         tenant: &Tenant,
         order: &OrderNumber,
-    ) -> Result<BTreeMap<PaymentId, PaymentRefunds>> {
+    ) -> Result<BTreeMap<PaymentId, Money>> {
         let around = self.order_surroundings(tenant, order).await?;
-        let refunds = around.refunds.iter();
-        Ok(refunds.map(|(payment, of)| (PaymentId::from_store(payment.clone()), *of)).collect())
+        let mut sums = BTreeMap::new();
+        for (payment, amount) in &around.open_refunds {
+            *sums.entry(PaymentId::from_store(payment.clone())).or_default() += amount;
+        }
+        Ok(sums)
     }
 
     /// The refund that an earlier request of this requester with this idempotency key made.

@@ -123,12 +123,13 @@ pub(crate) static ORDERS: Lookup = Lookup {
                 AND p.order_number = t.column3",
         ),
         of_order(
-            Part::PaymentRefunds,
+            Part::OpenRefund,
             &["t.column1", "t.column3", "r.payment_id"],
-            &["SUM(CASE WHEN r.status IN ('requested', 'processing') THEN r.amount ELSE 0 END)", "COUNT(*)"],
+            &["r.amount"],
+            // In this form by its order, and never by the index of all open refunds.
             "refunds r WHERE r.shard = t.column4 AND r.merchant_id = t.column1 AND r.livemode = t.column2 \
                 AND r.order_number = t.column3 \
-                GROUP BY r.shard, t.column1, t.column2, t.column3, r.payment_id",
+                AND CASE WHEN r.status IN ('requested', 'processing') THEN TRUE ELSE FALSE END",
         ),
         of_order(
             Part::OrderShipment,

@@ -13,7 +13,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use authority_domain::refund::PaymentRefunds;
 use authority_domain::{EndpointId, Merchant, MerchantId, Tenant};
 
 use crate::hand_off::Subscriber;
@@ -59,8 +58,8 @@ pub(crate) struct OrderSurroundings {
     pub(crate) confirmed_by_operator: bool,
     /// The texts of its payments, oldest first.
     pub(crate) payments: Vec<String>,
-    /// The refunds of each of its payments that has any.
-    pub(crate) refunds: Vec<(String, PaymentRefunds)>,
+    /// Payments and amounts of its open refunds.
+    pub(crate) open_refunds: Vec<(String, i64)>,
     /// The texts of its shipments, oldest first.
     pub(crate) shipments: Vec<String>,
     /// Its lines that are marked, with the quantities that are marked as fulfilled and as shipped.

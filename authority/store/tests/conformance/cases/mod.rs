@@ -235,7 +235,7 @@ macro_rules! conformance {
                 late_payments_are_found, a_refund_may_belong_to_no_order;
             refunds: refunds_move_by_themselves_where_their_merchants_let_them,
                 open_refunds_reserve_and_ended_ones_do_not, requests_that_wait_together_never_use_the_same_money,
-                refunds_never_exceed_what_was_captured, a_merchants_requests_of_one_payment_are_bounded,
+                refunds_never_exceed_what_was_captured,
                 a_payment_is_stated_anew_only_as_it_is, one_refund_per_key_of_a_requester;
             requests: an_answer_is_kept_until_it_expires, keys_come_back_as_they_were,
                 a_key_is_found_by_the_job_behind_the_one_that_kept_it;

@@ -15,8 +15,8 @@ use super::{Shop, ask, at, dice, read};
 async fn standing(tx: &mut Tx, shop: &Shop, number: &OrderNumber) -> Result<RefundBasis, StoreError> {
     let order = tx.order_get(&shop.tenant, number).await?.unwrap();
     let payments = tx.payments_of_order(&shop.tenant, number).await?;
-    let refunds = tx.refunds_of_payments(&shop.tenant, number).await?;
-    Ok(RefundBasis::new(order, payments, refunds))
+    let reserved = tx.refunds_reserved(&shop.tenant, number).await?;
+    Ok(RefundBasis::new(order, payments, &reserved))
 }
 
 async fn commit(tx: &mut Tx, shop: &Shop, outcome: &Outcome, s: i64) -> Result<(), Refusal> {

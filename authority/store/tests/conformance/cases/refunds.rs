@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use authority_domain::refund::{PaymentRefunds, REFUNDS_MAX, RequesterType};
+use authority_domain::refund::RequesterType;
 use authority_domain::{
     Change, ErrorCode, Order, OrderNumber, Payment, PaymentId, Refund, RefundId, RefundStatus, Tenant,
 };
@@ -18,14 +18,8 @@ async fn order_now(shop: &Shop, number: &OrderNumber) -> Order {
     read!(shop, [number], |tx| tx.order_get(&shop.tenant, &number)).unwrap()
 }
 
-async fn refunds_of(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, PaymentRefunds> {
-    read!(shop, [number], |tx| tx.refunds_of_payments(&shop.tenant, &number))
-}
-
-/// What open refunds reserve of the payments that have some.
 async fn reserved(shop: &Shop, number: &OrderNumber) -> BTreeMap<PaymentId, i64> {
-    let refunds = refunds_of(shop, number).await.into_iter();
-    refunds.map(|(payment, of)| (payment, of.reserved)).filter(|(_, reserved)| *reserved > 0).collect()
+    read!(shop, [number], |tx| tx.refunds_reserved(&shop.tenant, &number))
 }
 
 pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(shop: Shop, database: &dyn Database) {
@@ -55,31 +49,10 @@ pub(crate) async fn open_refunds_reserve_and_ended_ones_do_not(shop: Shop, datab
     assert_eq!(payment.resource_version, sale.payment.resource_version + 1);
     report(&shop, &second, RefundStatus::Failed, 5).await;
     assert_eq!((reserved(&shop, number).await, column().await), (BTreeMap::new(), 0));
-    let both = PaymentRefunds { reserved: 0, count: 2 };
-    assert_eq!(refunds_of(&shop, number).await, BTreeMap::from([(id.clone(), both)]));
     let payment = payment_now(&shop, id).await;
     assert_eq!((payment.amount_refund_pending, payment.amount_refunded), (0, 100));
     let summary = order_now(&shop, number).await.payment_summary;
     assert_eq!((summary.refunded, summary.refund_pending, summary.refundable), (100, 0, 5000));
-}
-
-/// Every change of an order adds up the refunds of its payments: a merchant's requests do not make them ever more.
-pub(crate) async fn a_merchants_requests_of_one_payment_are_bounded(shop: Shop, database: &dyn Database) {
-    let (sale, other) = (shop.sell().await, shop.sell().await);
-    let number = &sale.order.order_number;
-    for _ in 0..REFUNDS_MAX {
-        request(&shop, number, 1, RequesterType::ApiKey, 1).await;
-    }
-    let one_more = request_under(&shop, number, 1, RequesterType::ApiKey, 2, None).await;
-    assert_eq!(one_more.unwrap_err().code, ErrorCode::ValidationFailed);
-    request(&shop, &other.order.order_number, 1, RequesterType::ApiKey, 2).await;
-    // The operator may have to record money that has moved.
-    request(&shop, number, 1, RequesterType::Operator, 3).await;
-    assert_eq!(
-        refunds_of(&shop, number).await[&sale.payment.id],
-        PaymentRefunds { reserved: 201, count: 201 }
-    );
-    assert_eq!(database.count("refunds").await, 202);
 }
 
 /// Each request that shares a transaction with others finds what those before it have reserved, and what they made
