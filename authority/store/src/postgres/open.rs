@@ -44,7 +44,7 @@ const MIGRATION_PAUSE: Duration = Duration::from_millis(500);
 
 /// How the server plans the writer's statements: each finds its rows by an index and reads a few, whatever the
 /// statistics of a young database say, and is planned once for any number of rows.
-const WRITER_PLANS: [(&str, &str); 3] =
+pub(super) const WRITER_PLANS: [(&str, &str); 3] =
     [("enable_seqscan", "off"), ("jit", "off"), ("plan_cache_mode", "force_generic_plan")];
 
 /// How the server plans the readers' statements: by the values they ask for, with an index, in one process, and without

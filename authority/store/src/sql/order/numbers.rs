@@ -25,20 +25,37 @@ static ORDER_COUNTERS: Table = Table {
     together: Together::Merged,
 };
 
+/// A counter's value, and whether an order has the next number.
+///
+/// Here and in [`FIRST_FREE`] the number that is looked up is a column of its own. With the expression in the place of
+/// the column, PostgreSQL takes another index of a young table, and reads all orders of the tenant for each number.
+pub(crate) const COUNTED: &str = "\
+    WITH counted (n, next) AS MATERIALIZED ( \
+        SELECT c.n, $5 || CAST(c.n + 1 AS TEXT) FROM (SELECT COALESCE((SELECT last_number FROM order_counters \
+            WHERE shard = $1 AND merchant_id = $2 AND livemode = $3), $4) AS n) c) \
+    SELECT n, EXISTS (SELECT 1 FROM orders o WHERE o.shard = $1 AND o.merchant_id = $2 AND o.livemode = $3 \
+        AND o.order_number = counted.next) \
+    FROM counted";
+
+/// The first number from $4 on that no order has. The order is looked up by a scalar subquery: PostgreSQL cannot answer
+/// it by reading all orders of the tenant first.
+pub(crate) const FIRST_FREE: &str = "\
+    WITH RECURSIVE walk (n, number) AS ( \
+        SELECT CAST($4 AS BIGINT), $5 || CAST($4 AS TEXT) \
+        UNION ALL \
+        SELECT walk.n + 1, $5 || CAST(walk.n + 1 AS TEXT) FROM walk WHERE (SELECT o.order_number FROM orders o \
+            WHERE o.shard = $1 AND o.merchant_id = $2 AND o.livemode = $3 AND o.order_number = walk.number) IS NOT NULL) \
+    SELECT MAX(n) FROM walk";
+
 impl Tx {
     /// The value of the counter of generated numbers, and whether an order has the next number.
     async fn order_counter(&mut self, tenant: &Tenant, prefix: &str) -> Result<(i64, bool)> {
-        let found: (i64, bool) = query(
-            "SELECT c.n, EXISTS (SELECT 1 FROM orders o WHERE o.shard = $1 AND o.merchant_id = $2 AND o.livemode = $3 \
-                 AND o.order_number = $5 || CAST(c.n + 1 AS TEXT)) \
-             FROM (SELECT COALESCE((SELECT last_number FROM order_counters \
-                 WHERE shard = $1 AND merchant_id = $2 AND livemode = $3), $4) AS n) c",
-        )
-        .bind_tenant(tenant)
-        .binds((NUMBERS_START_ABOVE, prefix))
-        .about(&[counter_key(tenant)])
-        .read_one(&mut self.conn)
-        .await?;
+        let found: (i64, bool) = query(COUNTED)
+            .bind_tenant(tenant)
+            .binds((NUMBERS_START_ABOVE, prefix))
+            .about(&[counter_key(tenant)])
+            .read_one(&mut self.conn)
+            .await?;
         self.conn.note_counter(tenant, &counter_key(tenant), found.0);
         Ok(found)
     }
@@ -52,15 +69,7 @@ impl Tx {
     /// The first number from `from` on that no order has: one statement, however many have been used by hand. It waits
     /// for all buffered rows, since an order with any of the numbers may be among them.
     async fn first_free_order_number(&mut self, tenant: &Tenant, prefix: &str, from: i64) -> Result<i64> {
-        // A scalar subquery: the server cannot answer it by reading all orders of the tenant first.
-        let walk = "WITH RECURSIVE walk (n) AS ( \
-                 SELECT CAST($4 AS BIGINT) \
-                 UNION ALL \
-                 SELECT walk.n + 1 FROM walk WHERE (SELECT o.order_number FROM orders o \
-                     WHERE o.shard = $1 AND o.merchant_id = $2 AND o.livemode = $3 \
-                         AND o.order_number = $5 || CAST(walk.n AS TEXT)) IS NOT NULL) \
-             SELECT MAX(n) FROM walk";
-        Ok(query(walk).bind_tenant(tenant).binds((from, prefix)).read_one(&mut self.conn).await?)
+        Ok(query(FIRST_FREE).bind_tenant(tenant).binds((from, prefix)).read_one(&mut self.conn).await?)
     }
 
     /// Reserves the tenant's next generated order number that no order has: `prefix` and a count, which starts at
