@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions as _, Executor as _};
 use tests::service::serve;
 use tests::{Authority, Database, InProcess, Merchant, damage, eventually, on_both_databases, text};
 
@@ -126,6 +128,23 @@ async fn a_session_goes_on_while_the_database_takes_no_writes(database: Database
     refuse_writes(&service, database, false).await;
     eventually("the same with writes", async || (browser.get("/console").await.status == 200).then_some(()))
         .await;
+    service.stop().await;
+}
+
+/// It is written when the database can, and the page has come by then.
+#[tokio::test]
+async fn a_page_does_not_wait_for_the_note_of_its_use() {
+    let service = InProcess::start(Database::Postgres, &[]).await;
+    let browser = Browser::signed_in(&service).await;
+    service.clock.turn(2 * MINUTE);
+    let mut holder = service.database_url().parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    holder.execute("BEGIN; SELECT * FROM console_sessions FOR UPDATE").await.unwrap();
+    assert_eq!(browser.get("/console").await.status, 200);
+    let waits = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
+        AND wait_event_type = 'Lock' AND query LIKE '%console_sessions%'";
+    let waiting: i64 = sqlx::query_scalar(waits).fetch_one(&mut holder).await.unwrap();
+    assert_eq!(waiting, 1, "the note of its use");
+    drop(holder);
     service.stop().await;
 }
 

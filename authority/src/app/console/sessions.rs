@@ -8,10 +8,13 @@
 //!
 //! The token of a session's forms is derived from the same bits (`session_secret`).
 
+use std::time::Duration;
+
 use authority_domain::merchant::api_key::{ApiKey, KeyKind};
 use authority_domain::{Author, KeyId, OperatorScope, RequestId, Result, Timestamp};
 use authority_store::shards::Turns;
 use authority_store::tx::ConsoleSession;
+use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 use crate::app::access::unknown_key;
@@ -33,6 +36,9 @@ pub const IDLE_MS: i64 = 60 * 60 * 1000;
 
 /// How often its use is recorded at most.
 const USE_RECORDED_MS: i64 = 60 * 1000;
+
+/// How long a page waits until its use is recorded.
+const USE_WAIT: Duration = Duration::from_secs(1);
 
 /// Whether a request is a use of its session: what a page asks for by itself is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +103,12 @@ impl App {
         let Some(operator) = Operator::of_record(key) else { return Ok(None) };
         if noted == Noted::Yes && now.as_ms() - session.used_at.as_ms() >= USE_RECORDED_MS {
             let used = self.write(Turns::NONE, async move |tx| tx.console_session_used(&hash, now).await);
-            // While the database takes no writes the pages are needed most. The session ends earlier then.
-            if let Err(refusal) = used.await {
-                tracing::warn!(%refusal, "the use of a session of the console could not be recorded");
+            // While the database takes no writes, or leaves them without an answer, the pages are needed most. The
+            // session ends earlier then.
+            match timeout(USE_WAIT, used).await {
+                Ok(Ok(())) => {}
+                Ok(Err(refusal)) => tracing::warn!(%refusal, "the use of a session of the console could not be recorded"),
+                Err(_) => tracing::warn!("the use of a session of the console was not recorded in time"),
             }
         }
         Ok(Some(SignedIn { operator, key_name, form_token: hex::encode(secret.hash(FORMS)) }))
