@@ -44,6 +44,18 @@ async fn operator_keys_wait_for_no_turn() {
     .await;
 }
 
+/// The secret is shown once: a turn that is not to be had delays the answer and does not take it away.
+#[tokio::test]
+async fn who_makes_the_sink_gets_its_secret_though_a_turn_is_not_to_be_had() {
+    let database = postgres_cluster::database().await;
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
+    let receiver = Receiver::accepting().await;
+    let _held = hold_a_turn(&database).await;
+    let body = json!({ "url": receiver.url("/sink"), "enabled_events": ["*"] });
+    let made = authority.operator().post("/sink", &body).await.expect(201);
+    assert!(text(&made, "secret").starts_with("whsec_"), "{made}");
+}
+
 /// Each of these requests is rare. Had one of them to wait for all turns, those behind it would wait with it.
 #[tokio::test]
 async fn rare_requests_take_the_turns_of_whom_they_concern() {

@@ -68,7 +68,7 @@ impl App {
         });
         let answer = answer.await?;
         if of_platform && status == EndpointStatus::Enabled {
-            self.sink_is_known().await?;
+            self.sink_is_known().await;
         }
         Ok(answer)
     }
