@@ -34,6 +34,9 @@ const ROUND: Duration = Duration::from_secs(60);
 /// How long the figures of the last day are kept: the day and an hour more.
 const FIGURES_KEPT_MS: i64 = RECENT_MS + 60 * 60 * 1000;
 
+/// Shards that fail one after the other before a round gives up: then it is the database, and not a shard.
+const FAILURES_MAX: usize = 3;
+
 /// Rows per transaction.
 const ROWS_MAX: i64 = 500;
 
@@ -50,7 +53,7 @@ pub async fn keep_house(
         let now = Timestamp::from_ms(clock.now_ms());
         let mut seed = [0; 32];
         dice.fill(&mut seed);
-        pause = match round(&store, disable, now, seed).await {
+        pause = match round(&store, disable, now, seed, &stop).await {
             Ok(true) => Duration::ZERO,
             Ok(false) => ROUND,
             Err(error) => {
@@ -62,12 +65,13 @@ pub async fn keep_house(
 }
 
 /// True when there may be more to do. Where others may write at the same time, turns are taken one by one, and only
-/// those that are necessary.
+/// those that are necessary: until `stop` is true, or the database is not to be had.
 async fn round(
     store: &Store,
     disable: DisablePolicy,
     now: Timestamp,
     seed: [u8; 32],
+    stop: &watch::Receiver<bool>,
 ) -> Result<bool, StoreError> {
     if !store.has_turns() {
         return store
@@ -84,8 +88,11 @@ async fn round(
         .await?;
     let due =
         store.read_list(move |tx: &mut Tx| Box::pin(async move { due(tx, disable, now).await })).await?;
-    let (mut more, mut failed, mut seeds) = (purged, None, StdRng::from_seed(seed));
+    let (mut more, mut failures, mut seeds) = (purged, 0, StdRng::from_seed(seed));
     for shard in due.apart() {
+        if *stop.borrow() || failures == FAILURES_MAX {
+            break;
+        }
         let mut seed = [0; 32];
         seeds.fill_bytes(&mut seed);
         let changed = store
@@ -93,13 +100,16 @@ async fn round(
                 Box::pin(async move { change(tx, disable, now, seed).await })
             })
             .await;
-        // A shard whose turn is not to be had keeps the others from nothing.
         match changed {
-            Ok(changed) => more |= changed,
-            Err(error) => failed = Some(error),
+            Ok(changed) => (more, failures) = (more || changed, 0),
+            // A shard whose turn is not to be had keeps the others from nothing.
+            Err(error) => {
+                tracing::warn!(%error, "housekeeping of a shard failed");
+                failures += 1;
+            }
         }
     }
-    failed.map_or(Ok(more), Err)
+    Ok(more)
 }
 
 /// Makes the changes to endpoints that are due. True when there may be more.
