@@ -166,7 +166,8 @@ impl Payment {
     }
 
     /// Whether the authorization may be one that nobody reported: [`Payment::capture`] takes what was captured for it.
-    /// The report of the true one, which a partial capture has overtaken, may name more.
+    /// The report of the true one, which a partial capture has overtaken, may name more. One that was reported with the
+    /// capture's time and amount looks the same (contract 3.5).
     fn authorized_with_capture(&self) -> bool {
         self.captured_at.is_some()
             && self.authorized_at == self.captured_at
