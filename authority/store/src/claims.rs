@@ -21,8 +21,11 @@ const CLAIM_EACH_OF_ALL: usize = 16;
 pub enum Among<'e> {
     /// Everybody's.
     All,
-    /// Those of these endpoints, which have some, as far as the transaction holds the turns of their merchants.
+    /// Those of these endpoints, the only ones that have some, as far as the transaction holds the turns of their
+    /// merchants.
     Due(&'e [(EndpointId, MerchantId)]),
+    /// The same where others may have some as well.
+    SomeDue(&'e [(EndpointId, MerchantId)]),
     /// Those of these endpoints, each with how much this instance wants of it.
     These(&'e BTreeMap<EndpointId, Want>),
 }
@@ -42,7 +45,7 @@ pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool
     let limit = free.slots.min(CLAIM_MAX);
     let (wants, among_ids, each) = match among {
         Among::All => (free.endpoints, None, CLAIM_EACH_OF_ALL),
-        Among::Due(due) => {
+        Among::Due(due) | Among::SomeDue(due) => {
             let held = due.iter().filter(|(_, merchant)| tx.holds(merchant));
             let ids: Vec<EndpointId> = held.map(|(id, _)| id.clone()).collect();
             if ids.is_empty() {
@@ -86,14 +89,14 @@ pub async fn claim(tx: &mut Tx, among: Among<'_>, now: Timestamp) -> Result<bool
     }
     let not_held = |endpoint: &EndpointId| match among {
         Among::Due(due) => due.iter().any(|(id, merchant)| id == endpoint && !tx.holds(merchant)),
-        Among::All | Among::These(_) => false,
+        Among::All | Among::SomeDue(_) | Among::These(_) => false,
     };
     let passed_over = |endpoint: &EndpointId| {
         refused.contains(endpoint)
             || lease.wants.get(endpoint).is_some_and(|want| want.most <= 0)
             || not_held(endpoint)
     };
-    let caught_up = note_what_is_left(&dispatch.slots, among, &claimed, cut_short, passed_over);
+    let caught_up = note_what_is_left(&dispatch.slots, among, &lease, &claimed, cut_short, passed_over);
     tx.job.effects.left_behind.retain(|endpoint| !caught_up.contains(endpoint));
     Ok(may_be_more && too_many.is_empty())
 }
@@ -130,10 +133,12 @@ pub(crate) async fn claim_asked_for(tx: &mut Tx) -> Result<()> {
 
 /// Records which endpoints may have more due deliveries. An endpoint with claimed deliveries may have more, unless it
 /// had capacity left. If slots ended the claim, the rest is unknown. So are endpoints that were passed over, because
-/// it was not their turn or their pool was full. Returns those that have no more.
+/// it was not their turn or their pool was full. A claim for some endpoints tells nothing about the others. Returns
+/// those that have no more.
 fn note_what_is_left(
     slots: &Slots,
     among: Among<'_>,
+    lease: &Lease,
     claimed: &BTreeMap<EndpointId, i64>,
     cut_short: bool,
     passed_over: impl Fn(&EndpointId) -> bool,
@@ -145,9 +150,10 @@ fn note_what_is_left(
     match among {
         _ if cut_short => slots.note_short(),
         Among::All | Among::Due(_) => slots.looked_everywhere(passed_over),
-        Among::These(wants) => {
-            for (endpoint, want) in wants {
-                if claimed.get(endpoint).copied().unwrap_or(0) < want.most {
+        Among::SomeDue(_) | Among::These(_) => {
+            for endpoint in lease.among.iter().flatten() {
+                let most = lease.wants.get(endpoint).copied().unwrap_or_default().most.min(lease.each);
+                if claimed.get(endpoint).copied().unwrap_or(0) < most && !passed_over(endpoint) {
                     slots.caught_up(endpoint);
                     caught_up.insert(endpoint.clone());
                 }

@@ -1,13 +1,17 @@
 //! Who gets slots and claims when there are not enough: merchants and endpoints take turns, and slow receivers hold
 //! nobody up (contract 7.4, 18.4-1).
 
+use std::collections::BTreeMap;
+
 use authority_domain::EndpointId;
+use authority_store::StoreError;
+use authority_store::claims::{Among, claim};
 use authority_store::commit::Audience;
 use authority_store::hand_off::HandedOff;
 use futures_util::FutureExt;
 
 use super::hand_off_claims::{settle_and_claim, succeeded};
-use super::{Counter, Database, Shop, at, moment, sequence};
+use super::{Counter, Database, Shop, ask, at, done, moment, sequence};
 
 pub(crate) async fn a_claim_leaves_others_their_slots(big: Shop, _: &dyn Database) {
     let (big, small) = {
@@ -105,4 +109,73 @@ pub(crate) async fn merchants_and_endpoints_take_turns(crowd: Shop, _: &dyn Data
     let mut expected = vec![&busy, &quiet, &theirs, &theirs];
     expected.sort_unstable();
     assert_eq!(endpoints, expected, "not the four oldest, which are all of one endpoint");
+}
+
+/// Deliveries of four merchants that have all slow places of a dispatcher with four, and no quick one.
+async fn all_slow_places(shop: &Shop, counter: &Counter) -> Vec<HandedOff> {
+    for n in 0..4 {
+        let slow = Shop::new(&shop.store, &format!("slow-{n}")).await;
+        slow.endpoint(&["*"]).await;
+        slow.open_checkouts(2).await;
+    }
+    let (quick, slow): (Vec<_>, Vec<_>) = counter.given().into_iter().partition(|given| sequence(given) == 1);
+    assert_eq!((quick.len(), slow.len()), (4, 4), "each has a quick place and a slow one");
+    drop(quick);
+    slow
+}
+
+async fn send_test(shop: &Shop, endpoint: &EndpointId, s: i64) {
+    shop.commit_at(vec![shop.opened().1], Audience::Tested(endpoint.clone()), at(s)).await.unwrap();
+}
+
+fn is_behind(counter: &Counter, endpoint: &EndpointId) -> bool {
+    counter.slots.free().unwrap().endpoints.contains_key(endpoint)
+}
+
+pub(crate) async fn who_found_no_place_is_still_behind(shop: Shop, _: &dyn Database) {
+    let endpoint = shop.endpoint(&["*"]).await;
+    shop.open_checkout().await;
+    let counter = Counter::registered(&shop.store, 4, 9);
+    let slow = all_slow_places(&shop, &counter).await;
+    let wants = BTreeMap::from([(endpoint.clone(), counter.slots.want(&endpoint))]);
+    settle_and_claim(&shop, Vec::new(), Some(wants.clone()), at(1)).await;
+    assert!(counter.given().is_empty());
+    assert!(is_behind(&counter, &endpoint));
+    drop(slow);
+    settle_and_claim(&shop, Vec::new(), Some(wants), at(2)).await;
+    assert_eq!(counter.sequences(), [1]);
+    assert!(!is_behind(&counter, &endpoint), "there was no more");
+}
+
+/// What is claimed beside the looks at everything is what such a look would claim of it (contract 7.4).
+pub(crate) async fn a_claim_of_some_takes_nothing_that_finds_no_place(shop: Shop, _: &dyn Database) {
+    let quick = shop.endpoint(&["checkout.expired"]).await;
+    let counter = Counter::registered(&shop.store, 4, 9);
+    send_test(&shop, &quick, 0).await;
+    let mut first = counter.given();
+    shop.settle(succeeded(&mut first)).await;
+    drop(first);
+    let slow = all_slow_places(&shop, &counter).await;
+    // More of them than their merchant has places.
+    let mut due = Vec::new();
+    for _ in 0..3 {
+        let unknown = shop.endpoint(&["checkout.expired"]).await;
+        send_test(&shop, &unknown, 1).await;
+        due.push((unknown, shop.tenant.merchant_id.clone()));
+    }
+    assert!(counter.given().is_empty());
+    send_test(&shop, &quick, 2).await;
+    let given = counter.given();
+    let (token, ids) = (given[0].token.clone(), vec![given[0].delivery.id.clone()]);
+    drop(given);
+    assert_eq!(done!(shop, |tx| tx.delivery_lease_release(&token, &ids)), 1);
+    let unknown = due.clone();
+    due.push((quick.clone(), shop.tenant.merchant_id.clone()));
+    let claimed: Result<bool, StoreError> =
+        ask!(shop.store.write, [due], |tx| claim(tx, Among::SomeDue(&due), at(3)));
+    claimed.unwrap();
+    let endpoints: Vec<_> = counter.given().iter().map(|given| given.delivery.endpoint_id.clone()).collect();
+    assert_eq!(endpoints, [quick]);
+    assert!(unknown.iter().all(|(endpoint, _)| is_behind(&counter, endpoint)));
+    drop(slow);
 }

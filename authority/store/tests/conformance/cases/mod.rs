@@ -186,7 +186,8 @@ macro_rules! conformance {
             fair_shares: a_claim_leaves_others_their_slots,
                 a_request_that_turns_slow_makes_room,
                 merchants_and_endpoints_take_turns,
-                what_needs_a_slow_place_leaves_claims_to_others;
+                what_needs_a_slow_place_leaves_claims_to_others, who_found_no_place_is_still_behind,
+                a_claim_of_some_takes_nothing_that_finds_no_place;
             figures: what_waits_and_how_endpoints_fare_is_counted, what_nobody_sees_to_is_told;
             hand_off: what_is_handed_off_is_what_a_claim_would_read, no_more_than_there_is_room_for,
                 what_other_instances_hold_counts, what_waits_goes_first, an_undone_job_hands_nothing_over, a_failed_commit_hands_nothing_over,
