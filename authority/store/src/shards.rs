@@ -139,16 +139,18 @@ pub struct Turns {
     pub(crate) shards: ShardSet,
     /// The job does what it can with those of them that can be had at once, maybe none.
     pub(crate) part: bool,
+    /// Where none of them is free in this instance, it runs with none, and does not stand in the queue.
+    pub(crate) at_once: bool,
 }
 
 impl Turns {
     /// Every turn: nobody else writes meanwhile.
-    pub const ALL: Self = Self { shards: ShardSet::ALL, part: false };
+    pub const ALL: Self = Self { shards: ShardSet::ALL, part: false, at_once: false };
     /// The turn of the operator's own tenant: for requests of the operator that concern no merchant, and for rows of
     /// no merchant.
-    pub const OPERATOR: Self = Self { shards: ShardSet(1 << OPERATOR_SHARD), part: false };
+    pub const OPERATOR: Self = Self { shards: ShardSet(1 << OPERATOR_SHARD), part: false, at_once: false };
     /// None: for rows of no merchant, on which no rule rests that looks at more than one of them.
-    pub const NONE: Self = Self { shards: ShardSet::NONE, part: false };
+    pub const NONE: Self = Self { shards: ShardSet::NONE, part: false, at_once: false };
 
     /// The turn of this merchant's shard.
     #[must_use]
@@ -159,14 +161,21 @@ impl Turns {
     /// The turns of these shards.
     #[must_use]
     pub fn each(shards: ShardSet) -> Self {
-        Self { shards, part: false }
+        Self { shards, part: false, at_once: false }
     }
 
-    /// Those turns of `shards` that can be had at once. The job asks which it holds
-    /// ([`crate::tx::Tx::holds`]) and leaves the rest.
+    /// Those turns of `shards` that can be had once one of them is free in this instance: until then the job stands in
+    /// the queue, where whoever has waited for one takes it along. It asks which it holds ([`crate::tx::Tx::holds`])
+    /// and leaves the rest.
     #[must_use]
     pub fn some_of(shards: ShardSet) -> Self {
-        Self { shards, part: true }
+        Self { shards, part: true, at_once: false }
+    }
+
+    /// The same for a job that others wait for: it goes ahead also where none of them is free, with none.
+    #[must_use]
+    pub fn at_once(shards: ShardSet) -> Self {
+        Self { shards, part: true, at_once: true }
     }
 
     /// Whether a transaction that holds `held` may run the job.
@@ -220,6 +229,7 @@ mod tests {
             (Turns::each(both), one, false),
             (Turns::some_of(both), one, true),
             (Turns::some_of(both), ShardSet::NONE, true),
+            (Turns::at_once(both), ShardSet::NONE, true),
             (Turns::ALL, both, false),
             (Turns::ALL, ShardSet::ALL, true),
         ] {

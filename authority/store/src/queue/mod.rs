@@ -6,7 +6,8 @@
 //! workers at most wait like that, so that the others go on. Once it has the turn, the transaction takes along whatever
 //! else is queued and free ([`Queue::also`]): with several instances, each turn that is waited for would else cost a
 //! transaction for a job or two. So it takes the jobs that wait for nothing and make do with that turn: where several
-//! instances write for one merchant, its turn goes from one who waits to the next and is never free.
+//! instances write for one merchant, its turn goes from one who waits to the next and is never free. Those about many
+//! merchants, which would hold up others if they stood in the queue, run with no turn where none is free.
 
 mod state;
 

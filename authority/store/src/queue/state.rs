@@ -78,7 +78,7 @@ impl State {
             let begins_wait = waits && first.is_none() && waiting < most_waiting;
             let runs = match job.part {
                 _ if batch.wait && !joins_wait => false,
-                true => !free.is_empty() || job.shards.is_empty(),
+                true => job.at_once || !free.is_empty() || job.shards.is_empty(),
                 false => free == job.shards && (!waits || begins_wait || batch.wait),
             };
             if runs {

@@ -84,6 +84,19 @@ fn a_job_that_does_what_it_can_takes_the_free_part_of_its_shards() {
     assert_eq!(next(&queue), Some((vec![none], shards(&[1]), false)));
 }
 
+/// What others wait for does not stand behind a shard that is waited for.
+#[test]
+fn a_job_that_goes_at_once_runs_with_no_turn_where_none_is_free() {
+    let queue = queue(&[need(&[1])]);
+    next(&queue).unwrap();
+    let (none, some) = (Turns::at_once(shards(&[1])), Turns::at_once(shards(&[1, 2])));
+    submit(&queue, &[none]);
+    assert_eq!(next(&queue), Some((vec![none], ShardSet::NONE, false)));
+    submit(&queue, &[need(&[1, 3]), none, some, Turns::some_of(shards(&[3]))]);
+    assert_eq!(next(&queue), Some((vec![none, some], shards(&[2]), false)));
+    assert_eq!(next(&queue), None, "3 is reserved, and the last one stands for it");
+}
+
 #[test]
 fn a_batch_waits_for_turns_that_another_instance_holds_and_for_nothing_else() {
     let queue = queue(&[need(&[1]), need(&[2]), need(&[1]), need(&[3])]);
