@@ -13,6 +13,7 @@
 //! waits until every outcome is written.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,13 +24,13 @@ use authority_domain::{EndpointId, MerchantId, Timestamp};
 use authority_store::claims::{Among, claim};
 use authority_store::hand_off::DispatchHandle;
 use authority_store::shards::{Shard, ShardSet, Turns};
-use authority_store::slots::{Capacity, Slots, Want};
+use authority_store::slots::{Capacity, Slots};
 use authority_store::tx::Tx;
 use authority_store::{Store, StoreError};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use super::attempts::Attempts;
@@ -132,7 +133,7 @@ impl Dispatcher {
             jobs: jobs.clone(),
         };
         let open = self.store.register_dispatch(Arc::new(dispatch));
-        let mut late = JoinSet::new();
+        let mut late = LateClaims::default();
         while !*stop.borrow() {
             attempts.give_back_stale();
             if slots.take_short() {
@@ -158,12 +159,36 @@ impl Dispatcher {
     }
 }
 
+/// The claims of shards whose turns somebody else had. No shard waits for another one's.
+#[derive(Default)]
+struct LateClaims {
+    tasks: JoinSet<()>,
+    shards: BTreeMap<Shard, AbortHandle>,
+}
+
+impl LateClaims {
+    /// Begins a claim for each shard of what was left, unless one is under way.
+    fn begin(&mut self, store: &Store, clock: &Arc<dyn Clock>, left: Vec<(EndpointId, MerchantId)>) {
+        while self.tasks.try_join_next().is_some() {}
+        self.shards.retain(|_, claim| !claim.is_finished());
+        let mut shards: BTreeMap<Shard, Vec<(EndpointId, MerchantId)>> = BTreeMap::new();
+        for (endpoint, merchant) in left {
+            shards.entry(Shard::of(&merchant)).or_default().push((endpoint, merchant));
+        }
+        for (shard, due) in shards {
+            if let Entry::Vacant(claim) = self.shards.entry(shard) {
+                claim.insert(self.tasks.spawn(claim_late(store.clone(), Arc::clone(clock), due)));
+            }
+        }
+    }
+}
+
 /// Leases everything that is due. True when there may be more.
 async fn look_everywhere(
     store: &Store,
     clock: &Arc<dyn Clock>,
-    slots: &Arc<Slots>,
-    late: &mut JoinSet<()>,
+    slots: &Slots,
+    late: &mut LateClaims,
 ) -> bool {
     let claimed = match store.has_turns() {
         true => claim_where_due(store, clock, slots, late).await,
@@ -193,8 +218,8 @@ async fn claim_everywhere(store: &Store, clock: &Arc<dyn Clock>) -> Result<bool,
 async fn claim_where_due(
     store: &Store,
     clock: &Arc<dyn Clock>,
-    slots: &Arc<Slots>,
-    late: &mut JoinSet<()>,
+    slots: &Slots,
+    late: &mut LateClaims,
 ) -> Result<bool, StoreError> {
     let now = Timestamp::from_ms(clock.now_ms());
     let due = store
@@ -205,7 +230,7 @@ async fn claim_where_due(
         slots.looked_everywhere(|_| false);
         return Ok(false);
     }
-    let turns = Turns::some_of(due.iter().map(|(_, merchant)| merchant).collect());
+    let turns = Turns::at_once(due.iter().map(|(_, merchant)| merchant).collect());
     let time = Arc::clone(clock);
     let (may_be_more, left) = store
         .write_with(turns, move |tx: &mut Tx| {
@@ -216,43 +241,33 @@ async fn claim_where_due(
             })
         })
         .await?;
-    while late.try_join_next().is_some() {}
-    if late.is_empty() {
-        let mut shards: BTreeMap<Shard, Vec<(EndpointId, MerchantId)>> = BTreeMap::new();
-        for (endpoint, merchant) in left {
-            shards.entry(Shard::of(&merchant)).or_default().push((endpoint, merchant));
-        }
-        for of_shard in shards.into_values() {
-            late.spawn(claim_late(store.clone(), Arc::clone(clock), Arc::clone(slots), of_shard));
-        }
-    }
+    late.begin(store, clock, left);
     Ok(may_be_more)
 }
 
 /// Leases what is due to these endpoints, whose shard somebody else was writing for. The job is about that shard alone:
-/// so it waits in the queue for whoever has waited for the turn, where it is never free (`late`).
-async fn claim_late(
-    store: Store,
-    clock: Arc<dyn Clock>,
-    slots: Arc<Slots>,
-    due: Vec<(EndpointId, MerchantId)>,
-) {
+/// it goes along with whoever here has waited for the turn, where it is never free, and waits itself where nobody does
+/// (`late`).
+async fn claim_late(store: Store, clock: Arc<dyn Clock>, due: Vec<(EndpointId, MerchantId)>) {
     let shards: ShardSet = due.iter().map(|(_, merchant)| merchant).collect();
-    let claimed = store
-        .write_with(Turns::some_of(shards), move |tx: &mut Tx| {
-            Box::pin(async move {
-                let held = due.iter().filter(|(_, merchant)| tx.holds(merchant));
-                let wants: BTreeMap<EndpointId, Want> =
-                    held.map(|(id, _)| (id.clone(), slots.want(id))).collect();
-                if !wants.is_empty() {
-                    claim(tx, Among::These(&wants), Timestamp::from_ms(clock.now_ms())).await?;
-                }
-                Ok::<_, StoreError>(())
+    for turns in [Turns::some_of(shards), Turns::each(shards)] {
+        let (clock, due) = (Arc::clone(&clock), due.clone());
+        let claimed = store
+            .write_with(turns, move |tx: &mut Tx| {
+                Box::pin(async move {
+                    claim(tx, Among::SomeDue(&due), Timestamp::from_ms(clock.now_ms())).await?;
+                    Ok::<_, StoreError>(due.iter().all(|(_, merchant)| tx.holds(merchant)))
+                })
             })
-        })
-        .await;
-    if let Err(error) = claimed {
-        tracing::warn!(error = %error, "no deliveries could be leased");
+            .await;
+        match claimed {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(error = %error, "no deliveries could be leased");
+                return;
+            }
+        }
     }
 }
 

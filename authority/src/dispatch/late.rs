@@ -1,52 +1,69 @@
 //! Outcomes that had to be left because somebody else was writing for their merchants.
 //!
-//! They are written beside the batches that follow, in jobs for one shard each. Where several instances write for one
-//! merchant all the time, its turn goes from one transaction that waits to the next and is never free. Whoever has
-//! waited for it takes along the jobs that do not wait, those that stand in the queue then. One that is about other
-//! merchants as well never does, because it goes ahead with their turns.
+//! They are written beside the batches that follow, in jobs for one shard each, and no shard waits for another: a turn
+//! that cannot be had for long delays what is left of its own shard. Where several instances write for one merchant all
+//! the time, its turn goes from one transaction that waits to the next and is never free. Whoever has waited for it
+//! takes along the jobs that do not wait, those that stand in the queue then. One that is about other merchants as well
+//! never does, because it goes ahead with their turns. Where nobody here waits, the job does so itself.
 //!
-//! What else ends for a merchant of which something was left comes behind that, so that its order stays.
+//! What else ends for a shard of which something was left comes behind that, so that its order stays.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use authority_domain::MerchantId;
-use authority_store::shards::Shard;
-use futures_util::future::join_all;
+use authority_store::shards::{Shard, Turns};
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 
 use super::settle::{BATCH_MAX, SentAttempt, Settler, log};
 
-/// How long to wait before outcomes are tried again whose merchants somebody else was writing for.
-const RETRY_TURNS: Duration = Duration::from_millis(20);
-
-/// How many outcomes of each merchant are left.
+/// The outcomes that wait for those of their shard that are being written. A shard is here, maybe with none, until
+/// nothing is left of it.
 #[derive(Default)]
-struct Left(Mutex<BTreeMap<MerchantId, usize>>);
+struct Left(Mutex<BTreeMap<Shard, Vec<SentAttempt>>>);
 
 impl Left {
-    fn has(&self, merchant: &MerchantId) -> bool {
-        self.counts().contains_key(merchant)
+    fn has(&self, shard: Shard) -> bool {
+        self.shards().contains_key(&shard)
     }
 
-    fn add(&self, merchant: &MerchantId) {
-        *self.counts().entry(merchant.clone()).or_default() += 1;
-    }
-
-    fn remove(&self, merchant: &MerchantId) {
-        let mut counts = self.counts();
-        if let Some(count) = counts.get_mut(merchant) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(merchant);
+    /// Returns the shard if nothing was left of it before: somebody has to begin with it.
+    fn add(&self, finished: SentAttempt) -> Option<Shard> {
+        let shard = shard_of(&finished);
+        match self.shards().entry(shard) {
+            Entry::Occupied(mut of_shard) => {
+                of_shard.get_mut().push(finished);
+                None
+            }
+            Entry::Vacant(of_shard) => {
+                of_shard.insert(vec![finished]);
+                Some(shard)
             }
         }
     }
 
-    fn counts(&self) -> MutexGuard<'_, BTreeMap<MerchantId, usize>> {
+    /// The next batch of a shard; `None` when nothing is left of it.
+    fn next(&self, shard: Shard) -> Option<Vec<SentAttempt>> {
+        let mut shards = self.shards();
+        let of_shard = shards.get_mut(&shard)?;
+        if of_shard.is_empty() {
+            shards.remove(&shard);
+            return None;
+        }
+        let rest = of_shard.split_off(of_shard.len().min(BATCH_MAX));
+        Some(std::mem::replace(of_shard, rest))
+    }
+
+    fn shards(&self) -> MutexGuard<'_, BTreeMap<Shard, Vec<SentAttempt>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn shard_of(finished: &SentAttempt) -> Shard {
+    Shard::of(&finished.delivery.merchant_id)
 }
 
 impl Settler {
@@ -60,56 +77,47 @@ impl Settler {
     async fn settle_all(
         &self,
         mut finished: mpsc::Receiver<SentAttempt>,
-        leave: mpsc::UnboundedSender<SentAttempt>,
+        leave: mpsc::UnboundedSender<Shard>,
         left: &Left,
     ) {
+        let add = |finished: SentAttempt| {
+            if let Some(shard) = left.add(finished) {
+                // Whoever receives it ends after this.
+                let _ = leave.send(shard);
+            }
+        };
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while finished.recv_many(&mut batch, BATCH_MAX).await > 0 {
             batch.iter().for_each(log);
-            let is_behind = |finished: &SentAttempt| left.has(&finished.delivery.merchant_id);
+            let is_behind = |finished: &SentAttempt| left.has(shard_of(finished));
             let (behind, now): (Vec<_>, Vec<_>) = batch.drain(..).partition(is_behind);
-            let not_now = if now.is_empty() { now } else { self.settle(now).await };
-            for finished in behind.into_iter().chain(not_now) {
-                left.add(&finished.delivery.merchant_id);
-                // Whoever receives them ends after this.
-                let _ = leave.send(finished);
+            behind.into_iter().for_each(add);
+            if !now.is_empty() {
+                // The next batch waits for this one.
+                self.settle(now, Turns::at_once).await.into_iter().for_each(add);
             }
         }
     }
 
-    async fn settle_late(&self, mut late: mpsc::UnboundedReceiver<SentAttempt>, left: &Left) {
-        let mut batch = Vec::new();
+    async fn settle_late(&self, mut late: mpsc::UnboundedReceiver<Shard>, left: &Left) {
+        let mut under_way: FuturesUnordered<BoxFuture<'_, ()>> = FuturesUnordered::new();
         loop {
-            if batch.is_empty() {
-                if late.recv_many(&mut batch, BATCH_MAX).await == 0 {
-                    return;
-                }
-            } else {
-                tokio::time::sleep(RETRY_TURNS).await;
+            tokio::select! {
+                Some(shard) = late.recv() => under_way.push(Box::pin(self.settle_shard(shard, left))),
+                Some(()) = under_way.next() => {}
+                else => return,
             }
-            while let Ok(finished) = late.try_recv() {
-                batch.push(finished);
-            }
-            let mut shards: BTreeMap<Shard, Vec<SentAttempt>> = BTreeMap::new();
-            for finished in batch {
-                shards.entry(Shard::of(&finished.delivery.merchant_id)).or_default().push(finished);
-            }
-            let settled = join_all(shards.into_values().map(|of_shard| self.settle_shard(of_shard, left)));
-            batch = settled.await.into_iter().flatten().collect();
         }
     }
 
-    /// Settles a batch of one shard; returns what is still left.
-    async fn settle_shard(&self, mut batch: Vec<SentAttempt>, left: &Left) -> Vec<SentAttempt> {
-        let rest = batch.split_off(batch.len().min(BATCH_MAX));
-        let merchants: Vec<MerchantId> =
-            batch.iter().map(|finished| finished.delivery.merchant_id.clone()).collect();
-        let mut not_now = self.settle(batch).await;
-        for finished in &not_now {
-            left.add(&finished.delivery.merchant_id);
+    /// Settles what is left of a shard, until nothing is.
+    async fn settle_shard(&self, shard: Shard, left: &Left) {
+        while let Some(batch) = left.next(shard) {
+            let not_now = self.settle(batch, Turns::some_of).await;
+            if !not_now.is_empty() {
+                // It did not stand in the queue, so nobody here waits for the turn. Nothing comes back from who does.
+                self.settle(not_now, Turns::each).await;
+            }
         }
-        merchants.iter().for_each(|merchant| left.remove(merchant));
-        not_now.extend(rest);
-        not_now
     }
 }

@@ -11,8 +11,8 @@
 //! again before the next batch is written. Slow endpoints that have to take turns are left to the claim over all
 //! endpoints.
 //!
-//! A batch is about many merchants, and somebody else may be writing for some of them. The outcomes of those are left
-//! (`late`); the others do not wait for that.
+//! A batch is about many merchants, and somebody else may be writing for some of them, or for all. The outcomes of
+//! those are left (`late`); neither the others nor the next batch wait for that.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ use authority_domain::endpoint::hold::{Hold, hold_reason};
 use authority_domain::{AttemptId, EndpointId, FailureReason, Timestamp};
 use authority_store::claims::{Among, claim};
 use authority_store::hand_off::LeasedDelivery;
-use authority_store::shards::Turns;
+use authority_store::shards::{ShardSet, Turns};
 use authority_store::slots::{Slot, Slots, Want};
 use authority_store::tx::{SettledAs, Settlement, Tx};
 use authority_store::{Store, StoreError};
@@ -78,10 +78,15 @@ struct OfEndpoint {
 }
 
 impl Settler {
-    /// Settles a batch; returns the outcomes whose turns were not to be had, in their order.
-    pub(super) async fn settle(&self, batch: Vec<SentAttempt>) -> Vec<SentAttempt> {
+    /// Settles a batch with such turns of its shards; returns the outcomes whose turns were not to be had, in their
+    /// order.
+    pub(super) async fn settle(
+        &self,
+        batch: Vec<SentAttempt>,
+        turns: fn(ShardSet) -> Turns,
+    ) -> Vec<SentAttempt> {
         let verdict = self.judge(&batch);
-        match self.written(verdict, &batch).await {
+        match self.written(verdict, &batch, turns).await {
             Some(endpoints) => {
                 let is_left = |finished: &SentAttempt| !endpoints.contains(&finished.delivery.endpoint_id);
                 batch.into_iter().filter(is_left).collect()
@@ -91,7 +96,7 @@ impl Settler {
                 let mut left = Vec::new();
                 for finished in batch {
                     let verdict = self.judge(std::slice::from_ref(&finished));
-                    let written = self.written(verdict, std::slice::from_ref(&finished)).await;
+                    let written = self.written(verdict, std::slice::from_ref(&finished), turns).await;
                     if written.is_some_and(|endpoints| endpoints.is_empty()) {
                         left.push(finished);
                     }
@@ -103,8 +108,13 @@ impl Settler {
 
     /// Tries until the verdict is written, as far as turns are to be had, or its leases have run out. Returns the
     /// endpoints that are done with; `None` when the database refuses the verdict itself.
-    async fn written(&self, verdict: Verdict, batch: &[SentAttempt]) -> Option<BTreeSet<EndpointId>> {
-        let turns = Turns::some_of(batch.iter().map(|finished| &finished.delivery.merchant_id).collect());
+    async fn written(
+        &self,
+        verdict: Verdict,
+        batch: &[SentAttempt],
+        turns: fn(ShardSet) -> Turns,
+    ) -> Option<BTreeSet<EndpointId>> {
+        let turns = turns(batch.iter().map(|finished| &finished.delivery.merchant_id).collect());
         let give_up_at = batch.iter().map(|finished| finished.leased_until).max();
         let mut ended: BTreeMap<EndpointId, OfEndpoint> = BTreeMap::new();
         for SentAttempt { delivery, report, .. } in batch {

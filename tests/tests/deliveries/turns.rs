@@ -1,5 +1,5 @@
-//! Outcomes for a merchant for whom every instance writes all the time (contract 21-2): its turn is never free. Here
-//! somebody else has it, and a request waits for it.
+//! Outcomes for a merchant whose turn somebody else has (contract 21-2, 21-6). Where every instance writes for it all
+//! the time, its turn is never free.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,40 +25,72 @@ async fn number(conn: &mut PgConnection, sql: &str) -> i64 {
     sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(conn).await.unwrap()
 }
 
+async fn connect(database: &str) -> PgConnection {
+    database.parse::<PgConnectOptions>().unwrap().connect().await.unwrap()
+}
+
+async fn shard(conn: &mut PgConnection, merchant: &Merchant) -> i64 {
+    number(conn, &format!("SELECT shard_of('{}')::BIGINT", merchant.id)).await
+}
+
+/// Merchants of two shards.
+async fn two_merchants(authority: &Authority, conn: &mut PgConnection) -> (Merchant, Merchant) {
+    let busy = Merchant::create(authority, "busy").await;
+    let mut other = Merchant::create(authority, "other").await;
+    let shard_of_busy = shard(conn, &busy).await;
+    for n in 0.. {
+        if shard(conn, &other).await != shard_of_busy {
+            break;
+        }
+        other = Merchant::create(authority, &format!("other-{n}")).await;
+    }
+    (busy, other)
+}
+
+/// Begins a transaction that has the turn of this merchant.
+async fn hold(conn: &mut PgConnection, merchant: &Merchant) {
+    let shard = shard(conn, merchant).await;
+    let hold = format!("BEGIN; SELECT shard FROM turns WHERE shard = {shard} FOR UPDATE");
+    conn.execute(AssertSqlSafe(hold)).await.unwrap();
+}
+
+/// Waits until so many transactions wait for turns.
+async fn waiting(conn: &mut PgConnection, count: i64) {
+    let what = format!("{count} that wait for turns");
+    eventually(what, async || (number(conn, WAITING).await == count).then_some(())).await;
+}
+
+/// Waits until so many outcomes of a merchant are written.
+async fn written(conn: &mut PgConnection, merchant: &Merchant, count: i64) {
+    let of_merchant = outcomes(merchant);
+    let what = format!("{count} outcomes of {}", merchant.id);
+    eventually(what, async || (number(conn, &of_merchant).await == count).then_some(())).await;
+}
+
+fn outcomes(merchant: &Merchant) -> String {
+    format!("SELECT COUNT(*) FROM notes WHERE what = 'deliveries' AND merchant = '{}'", merchant.id)
+}
+
 /// The outcomes of others, whose turns are free, do not wait; that of this merchant goes along with the request.
 #[tokio::test]
 async fn an_outcome_goes_along_with_whoever_waits_for_the_turn_of_its_merchant() {
     let database = postgres_cluster::database().await;
     let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
-    let connect = async || database.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
-    let (mut looking, mut holding) = (connect().await, connect().await);
+    let (mut looking, mut holding) = (connect(&database).await, connect(&database).await);
     looking.execute(NOTES).await.unwrap();
-    let busy = Merchant::create(&authority, "busy").await;
-    let mut other = Merchant::create(&authority, "other").await;
-    let shard = async |conn: &mut PgConnection, merchant: &Merchant| {
-        number(conn, &format!("SELECT shard_of('{}')::BIGINT", merchant.id)).await
-    };
-    let shard_of_busy = shard(&mut looking, &busy).await;
-    for n in 0.. {
-        if shard(&mut looking, &other).await != shard_of_busy {
-            break;
-        }
-        other = Merchant::create(&authority, &format!("other-{n}")).await;
-    }
+    let (busy, other) = two_merchants(&authority, &mut looking).await;
     let ((slow, gate), quick) = (Receiver::gated(200).await, Receiver::accepting().await);
     busy.endpoint(&slow.url("/busy"), &["*"]).await;
     other.endpoint(&quick.url("/other"), &["*"]).await;
     busy.checkout().await;
     slow.until("the first delivery", |arrivals| arrivals.all.len() == 1).await;
 
-    let hold = format!("BEGIN; SELECT shard FROM turns WHERE shard = {shard_of_busy} FOR UPDATE");
-    holding.execute(AssertSqlSafe(hold)).await.unwrap();
-    let waiting = tokio::spawn({
+    hold(&mut holding, &busy).await;
+    let request = tokio::spawn({
         let busy = busy.clone();
         async move { busy.checkout().await }
     });
-    eventually("a request that waits", async || (number(&mut looking, WAITING).await == 1).then_some(()))
-        .await;
+    waiting(&mut looking, 1).await;
     let ended = Arc::new(AtomicBool::new(false));
     let others: Vec<_> = (0..4)
         .map(|_| {
@@ -74,14 +106,12 @@ async fn an_outcome_goes_along_with_whoever_waits_for_the_turn_of_its_merchant()
     let arrived = quick.arrivals().accepted("/other");
     quick.until("those of others", |arrivals| arrivals.accepted("/other") >= arrived + 20).await;
     holding.execute("ROLLBACK").await.unwrap();
-    waiting.await.unwrap();
+    request.await.unwrap();
     ended.store(true, Ordering::Relaxed);
     for other in others {
         other.await.unwrap();
     }
-    let of_busy =
-        format!("SELECT COUNT(*) FROM notes WHERE what = 'deliveries' AND merchant = '{}'", busy.id);
-    eventually("both outcomes", async || (number(&mut looking, &of_busy).await == 2).then_some(())).await;
+    written(&mut looking, &busy, 2).await;
     let together = format!(
         "SELECT COUNT(*) FROM notes request JOIN notes outcome ON outcome.made_by = request.made_by \
          WHERE request.what = 'checkouts' AND outcome.what = 'deliveries' \
@@ -89,4 +119,68 @@ async fn an_outcome_goes_along_with_whoever_waits_for_the_turn_of_its_merchant()
         busy.id
     );
     assert_eq!(number(&mut looking, &together).await, 1, "in the transaction of the request that waited");
+}
+
+/// A turn that cannot be had for long keeps the outcomes of its own shard waiting, and no others: neither those whose
+/// turn is free, nor those whose turn is missed for a moment.
+#[tokio::test]
+async fn an_outcome_waits_for_no_other_shard() {
+    let database = postgres_cluster::database().await;
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
+    let mut looking = connect(&database).await;
+    looking.execute(NOTES).await.unwrap();
+    let (busy, other) = two_merchants(&authority, &mut looking).await;
+    let (slow, gate) = Receiver::gated(200).await;
+    busy.endpoint(&slow.url("/busy"), &["*"]).await;
+    busy.checkout().await;
+    slow.until("the first delivery", |arrivals| arrivals.all.len() == 1).await;
+    let others = [Receiver::gated(200).await, Receiver::gated(200).await, Receiver::gated(200).await];
+    for (receiver, _) in &others {
+        other.endpoint(&receiver.url("/other"), &["*"]).await;
+    }
+    other.checkout().await;
+    for (receiver, _) in &others {
+        receiver.until("a delivery", |arrivals| arrivals.all.len() == 1).await;
+    }
+    let (mut of_busy, mut of_other) = (connect(&database).await, connect(&database).await);
+    hold(&mut of_busy, &busy).await;
+    let request = tokio::spawn({
+        let busy = busy.clone();
+        async move { busy.checkout().await }
+    });
+    waiting(&mut looking, 1).await;
+    gate.open();
+    let [(_, free), (_, missed), (_, missed_again)] = &others;
+    free.open();
+    written(&mut looking, &other, 1).await;
+    for (answers, count) in [(missed, 2), (missed_again, 3)] {
+        hold(&mut of_other, &other).await;
+        answers.open();
+        waiting(&mut looking, 2).await;
+        of_other.execute("ROLLBACK").await.unwrap();
+        written(&mut looking, &other, count).await;
+    }
+    assert_eq!(number(&mut looking, &outcomes(&busy)).await, 0, "its turn is held");
+    of_busy.execute("ROLLBACK").await.unwrap();
+    request.await.unwrap();
+    written(&mut looking, &busy, 2).await;
+}
+
+/// No request of this instance waits for the turn, so nobody would take the outcome along.
+#[tokio::test]
+async fn an_outcome_waits_for_its_turn_where_nobody_else_does() {
+    let database = postgres_cluster::database().await;
+    let authority = Authority::start(&[("AUTHORITY_DATABASE_URL", database.as_str())]).await;
+    let (mut looking, mut holding) = (connect(&database).await, connect(&database).await);
+    looking.execute(NOTES).await.unwrap();
+    let merchant = Merchant::create(&authority, "quiet").await;
+    let (receiver, gate) = Receiver::gated(200).await;
+    merchant.endpoint(&receiver.url("/quiet"), &["*"]).await;
+    merchant.checkout().await;
+    receiver.until("the delivery", |arrivals| arrivals.all.len() == 1).await;
+    hold(&mut holding, &merchant).await;
+    gate.open();
+    waiting(&mut looking, 1).await;
+    holding.execute("ROLLBACK").await.unwrap();
+    written(&mut looking, &merchant, 1).await;
 }
