@@ -104,9 +104,11 @@ impl EventInbox {
 
     /// The moment from which on this inbox knows what it has had, as events write theirs. What was created before may
     /// have been handed over and removed since (`purge`): it would be new, and go to the sink a second time.
+    /// A longer retention brings nothing back, so what was removed under a shorter one counts as well.
     fn remembers_since(&self) -> Result<String> {
-        let bound_ms = settings::kept_since_ms(&self.env)
+        let kept_since_ms = settings::kept_since_ms(&self.env)
             .map_err(|InvalidVariable(name)| format!("the value of {name} cannot be used"))?;
+        let bound_ms = self.table.removed_before_ms()?.unwrap_or(kept_since_ms).max(kept_since_ms);
         Ok(Date::new(&Number::from(bound_ms as f64)).to_iso_string().into())
     }
 

@@ -26,7 +26,8 @@ CREATE TABLE IF NOT EXISTS events (
   body BLOB NOT NULL
 );
 CREATE INDEX IF NOT EXISTS events_unfinished ON events (status, due_at, received_at) WHERE due_at IS NOT NULL;
-CREATE INDEX IF NOT EXISTS events_finished ON events (received_at) WHERE due_at IS NULL";
+CREATE INDEX IF NOT EXISTS events_finished ON events (received_at) WHERE due_at IS NULL;
+CREATE TABLE IF NOT EXISTS removed (id INTEGER PRIMARY KEY CHECK (id = 1), bound INTEGER NOT NULL)";
 
 /// Yields one row when the id was new and none when it was there already.
 const INSERT: &str = "\
@@ -64,6 +65,14 @@ const COUNT_UNFINISHED: &str = "\
 SELECT status, COUNT(*), MIN(received_at) FROM events WHERE due_at IS NOT NULL GROUP BY status";
 
 const COUNT_FINISHED: &str = "SELECT COUNT(*) FROM events WHERE due_at IS NULL";
+
+/// Before a removal, if there is anything to remove: the highest bound so far.
+const REMEMBER_BOUND: &str = "\
+INSERT INTO removed (id, bound)
+SELECT 1, ? WHERE EXISTS (SELECT 1 FROM events WHERE due_at IS NULL AND received_at < ?)
+ON CONFLICT (id) DO UPDATE SET bound = MAX(bound, excluded.bound)";
+
+const REMOVED_BEFORE: &str = "SELECT bound FROM removed";
 
 const PURGE_FINISHED: &str = "\
 DELETE FROM events WHERE id IN (
@@ -201,17 +210,25 @@ impl Table {
     }
 
     /// Removes records that were taken in before `bound_ms`, at most [`PURGE_STEP`] of them, and says when the oldest
-    /// that is left was taken in.
+    /// that is left was taken in. The bound is remembered where they had been handed over.
     pub(super) fn purge(&self, ageing: Ageing, bound_ms: i64) -> Result<Option<i64>> {
         let (purge, oldest) = match ageing {
             Ageing::Finished => (PURGE_FINISHED, OLDEST_FINISHED),
             Ageing::Received => (PURGE_RECEIVED, OLDEST_RECEIVED),
         };
+        if ageing == Ageing::Finished {
+            self.row(REMEMBER_BOUND, vec![bound_ms.into(), bound_ms.into()])?;
+        }
         let step = i32::try_from(PURGE_STEP).unwrap_or(i32::MAX);
         for row in self.0.exec(purge, vec![bound_ms.into(), step.into()])?.raw() {
             row?;
         }
         self.number(oldest, Vec::new())
+    }
+
+    /// The highest bound up to which records of events that were handed over have been removed.
+    pub(super) fn removed_before_ms(&self) -> Result<Option<i64>> {
+        self.number(REMOVED_BEFORE, Vec::new())
     }
 
     /// The first row of a statement.

@@ -65,6 +65,42 @@ async fn what_was_handed_over_and_removed_does_not_come_again_from_the_list() {
     assert_eq!(state.position(WORKER).await.as_deref(), Some("end"));
 }
 
+/// The inbox knows no more of what it has had because it is to remember longer from now on.
+#[tokio::test]
+async fn what_was_removed_stays_old_when_the_retention_is_raised() {
+    let sink = Receiver::accepting().await;
+    let api = Receiver::start(|_| page(&[listed("evt_1")], None, Some("end"))).await;
+    let at = |now: i64, days: &str| {
+        Worker::at_the_vectors(WORKER)
+            .entered_by("inspect.js")
+            .with_origin(&sink.url("/sink"), OTHER_SECRET)
+            .and_variables([
+                ("TEST_NOW", now.to_string().as_str()),
+                ("API_BASE", api.url("").as_str()),
+                ("API_KEY", KEY),
+                ("RETENTION_DAYS", days),
+            ])
+    };
+    let state = State::new();
+    let workerd = Workerd::start(&state, &[at(NOW, "90")]).await;
+    let delivered = workerd.send(Delivery::of_event("evt_1").request(&workerd.url(WORKER, PATH))).await;
+    assert_eq!(delivered.outcome(), OK);
+    standing(&workerd, [0, 0, 1, 0]).await;
+    workerd.stop().await;
+
+    let workerd = Workerd::start(&state, &[at(NOW + 91 * DAY, "90")]).await;
+    standing(&workerd, [0; 4]).await;
+    workerd.stop().await;
+
+    let mut workerd = Workerd::start(&state, &[at(NOW + 91 * DAY, "365")]).await;
+    let mut expected = complete(1, 0, 0);
+    expected["too_old"] = json!(1);
+    assert_eq!(run(&mut workerd).await, expected);
+    standing(&workerd, [0; 4]).await;
+    workerd.stop().await;
+    assert_eq!(sink.arrivals().all.len(), 1, "by its delivery alone");
+}
+
 /// How long events are remembered decides what is taken in; a run that cannot know that takes nothing.
 #[tokio::test]
 async fn a_retention_that_cannot_be_used_is_reported() {
