@@ -1,8 +1,14 @@
-// Who follows a feed goes on after an outage, however long it was; who reads it once is told.
+// Who follows a feed goes on after an outage, however long it was, once a page was answered; who reads it once is told.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Client, InvalidApiKeyError, ProcessingError } from "../../pkg/dist/esm/client/index.js";
+import {
+  Client,
+  ConnectionError,
+  InvalidApiKeyError,
+  ProcessingError,
+  UnexpectedAnswerError,
+} from "../../pkg/dist/esm/client/index.js";
 import { createMemoryStore } from "../../pkg/dist/esm/stores/memory.js";
 import { KEY, answer, problem, scripted } from "./scripted.mjs";
 
@@ -10,6 +16,8 @@ const away = problem(503, "service_unavailable");
 const busy = problem(429, "rate_limited", { "retry-after": "0" });
 const cutOff = (response) => response.destroy();
 const refused = problem(401, "invalid_api_key");
+const html = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>Hello");
+const none = answer({ object: "list", data: [] });
 
 /** An event of the list, and a page with it. */
 const event = (id) => ({
@@ -51,8 +59,8 @@ test("following the events outlasts an outage", async (t) => {
 
 test("the feed of orders outlasts one too, also where its checkpoint is moved", async (t) => {
   const change = { order_number: "ORD-1", order: { order_number: "ORD-1" } };
-  const [none, changes] = [{ object: "list", data: [] }, { object: "list", data: [change], resume_cursor: "c1" }];
-  const answers = [answer(none), away, answer(changes), away, cutOff, answer({ object: "checkpoint" }), answer(none)];
+  const changes = answer({ object: "list", data: [change], resume_cursor: "c1" });
+  const answers = [none, none, away, changes, away, cutOff, answer({ object: "checkpoint" }), none];
   const { seen, options, client } = await following(t, answers, ({ operation, status }, end) => {
     if (operation === "checkpoints.acknowledge" && status === 200) end();
   });
@@ -60,12 +68,30 @@ test("the feed of orders outlasts one too, also where its checkpoint is moved", 
   const process = ({ order_number }) => story.push(order_number);
   assert.equal(await client.sync.orders.catchUp({ ...options, checkpoint: "warehouse", process }), "c1");
   assert.deepEqual(story, ["ORD-1"], "what was done is not done again for the checkpoint's sake");
-  assert.deepEqual(seen.map(({ method }) => method), ["GET", "GET", "GET", "POST", "POST", "POST"]);
+  assert.deepEqual(seen.map(({ method }) => method), ["GET", "GET", "GET", "GET", "POST", "POST", "POST"]);
+});
+
+test("a start that fails is told also to who follows, since a wrong address would never pass", async (t) => {
+  for (const [failure, expected] of [
+    [cutOff, ConnectionError],
+    [html, UnexpectedAnswerError],
+    [away, /^ServiceUnavailableError/],
+  ]) {
+    const { seen, options, client } = await following(t, [failure]);
+    const given = { ...options, store: createMemoryStore(), process: never, save: never };
+    await assert.rejects(client.events.catchUp(given), expected);
+    assert.equal(seen.length, 1);
+    for (const answers of [[failure], [none, failure]]) {
+      const { seen, options, client } = await following(t, answers);
+      await assert.rejects(client.sync.orders.catchUp({ ...options, checkpoint: "a", process: never }), expected);
+      assert.equal(seen.length, answers.length);
+    }
+  }
 });
 
 test("what does not pass by itself ends the reading, and who reads once is told at once", async (t) => {
   for (const [answers, more, expected, tries] of [
-    [[away, refused], {}, InvalidApiKeyError, 2],
+    [[none, away, refused], {}, InvalidApiKeyError, 3],
     [[away], { follow: false }, /^ServiceUnavailableError/, 1],
     [[page("evt_1", "c1")], { process: () => Promise.reject(new Error("closed")) }, ProcessingError, 1],
   ]) {
@@ -77,8 +103,11 @@ test("what does not pass by itself ends the reading, and who reads once is told 
 });
 
 test("who waits for the end of an outage can be told to end", async (t) => {
-  const { seen, options, client } = await following(t, [away], (_, end) => setImmediate(end));
-  const given = { ...options, pollMs: 3_600_000, store: createMemoryStore(), process: never, save: never };
-  assert.equal(await client.events.catchUp(given), null);
-  assert.equal(seen.length, 1);
+  const more = answer({ object: "list", data: [], next_cursor: "c1" });
+  const { seen, options, client } = await following(t, [more, away], ({ status }, end) => {
+    if (status === 503) setImmediate(end);
+  });
+  const given = { ...options, pollMs: 3_600_000, store: createMemoryStore(), process: never, save: () => {} };
+  assert.equal(await client.events.catchUp(given), "c1");
+  assert.equal(seen.length, 2);
 });

@@ -63,7 +63,7 @@ export async function catchUp(
   const leaseMs = Math.ceil(leaseSeconds * 1000);
   const filter: EventsListFilter = type === undefined ? {} : { type };
   return follow(options, {
-    from: options.from || null,
+    from: () => options.from || null,
     page: (cursor, limit, signal) => list({ ...filter, cursor, limit }, { signal }).first(),
     each: (event, signal) => processOnce({ store, leaseMs, process, signal }, event),
     done: save,

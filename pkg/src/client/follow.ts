@@ -8,7 +8,7 @@ import type { Page } from "./pages.js";
 
 /** How a feed is read. */
 export interface FollowOptions {
-  /** Whether to go on at the end, and after an outage, until `signal` is aborted; it then resolves. Default `false`. */
+  /** Goes on at the end, and after a first page in outages, until `signal` is aborted; then resolves. Default `false`. */
   follow?: boolean | undefined;
   /** How long to wait at the end before looking again, milliseconds, 10 to 3,600,000. Default 2000. */
   pollMs?: number | undefined;
@@ -23,7 +23,7 @@ export const FOLLOW_OPTIONS = ["follow", "pollMs", "limit", "signal"];
 
 /** What is done with a feed. */
 export interface Feed<Item> {
-  readonly from: string | null;
+  readonly from: () => string | null | PromiseLike<string | null>;
   readonly page: (cursor: string | null, limit: number, signal: AbortSignal | undefined) => Promise<Page<Item>>;
   readonly each: (item: Item, signal: AbortSignal | undefined) => Promise<void>;
   /** Keeps the position; everything before it is done. */
@@ -48,23 +48,27 @@ export async function follow<Item>(options: FollowOptions, feed: Feed<Item>): Pr
     throw new RangeError(`limit must be a whole number from 1 to ${LIMIT_MAX}`);
   }
   const signal = options.signal as AbortSignal | undefined;
+  /** From the first page on: until then it may be a wrong address, which would never be told. */
+  let isPatient = false;
   /** Who follows waits for the end of an outage, however many retries of one call that takes. */
   const patiently = async <Answer>(ask: () => Answer | PromiseLike<Answer>): Promise<Answer> => {
     for (let pauseMs = pollMs; ; pauseMs *= 2) {
       try {
         return await ask();
       } catch (error) {
-        if (!goesOn || !(error instanceof ClientError) || !error.retryable) throw error;
+        if (!isPatient || !(error instanceof ClientError) || !error.retryable) throw error;
         const { retryAfterMs } = error as { retryAfterMs?: number | null };
         await sleep(Math.min(retryAfterMs || Math.min(pauseMs, PAUSE_MS_MAX), POLL_MS_MAX), signal);
       }
     }
   };
-  let kept = feed.from;
+  let kept: string | null = null;
   try {
+    kept = await feed.from();
     for (;;) {
       signal?.throwIfAborted();
       const page = await patiently(() => feed.page(kept, limit, signal));
+      isPatient = goesOn;
       for (const item of page.data) {
         signal?.throwIfAborted();
         await feed.each(item, signal);

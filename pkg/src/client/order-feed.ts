@@ -26,9 +26,11 @@ export async function catchUpOrders(
   const { checkpoint: name, process, signal } = options;
   if (typeof name !== "string") throw new TypeError("checkpoint must be the name of the consumer");
   if (typeof process !== "function") throw new TypeError("process must be a function");
-  const known = await checkpoints.list({ stream: "orders", name }, { signal }).first();
   return follow(options, {
-    from: known.data[0]?.cursor ?? null,
+    from: async () => {
+      const known = await checkpoints.list({ stream: "orders", name }, { signal }).first();
+      return known.data[0]?.cursor ?? null;
+    },
     page: (cursor, limit, signal) => orders({ cursor, limit }, { signal }).first(),
     each: async (change) => {
       try {
