@@ -153,10 +153,29 @@ test("what a program forgot to set is refused before it asks for everything", as
   ]) {
     await assert.rejects(async () => unasked.refunds.request("ORD-1", body, options), message);
   }
+  const says = (value) => ({ metadata: { value: { [Symbol.toStringTag]: "Own", toJSON: () => value } } });
+  for (const value of [undefined, Number.NaN, new Set(["a"])]) {
+    await assert.rejects(async () => unasked.refunds.request("ORD-1", says(value)), /^TypeError: \/metadata\/value is /);
+  }
+  await assert.rejects(async () => unasked.refunds.request("ORD-1", new URL("https://a.test")), /^TypeError: body must be/);
   assert.throws(() => unasked.orders.list(new Map([["status", "confirmed"]])), /^TypeError: filter is \[object Map\]/);
   for (const amount of [new Date(Number.NaN), () => 1, Symbol("a")]) {
     await assert.rejects(async () => client.refunds.request("ORD-1", { amount }), /^TypeError: \/amount is /);
   }
+});
+
+test("a value is sent as what its toJSON says", async () => {
+  const sent = [];
+  const fetch = async (_, { body }) => {
+    sent.push(body);
+    throw new Error("closed");
+  };
+  const offline = new Client({ apiKey: KEY, baseUrl: service.merchantApi, fetch, maxRetries: 0 });
+  const price = { [Symbol.toStringTag]: "Decimal", toJSON: () => "9.50" };
+  for (const body of [{ metadata: { page: new URL("https://a.test/b"), price } }, { toJSON: () => ({ amount: 1 }) }]) {
+    await assert.rejects(offline.refunds.request("ORD-1", body), ConnectionError);
+  }
+  assert.deepEqual(sent, ['{"metadata":{"page":"https://a.test/b","price":"9.50"}}', '{"amount":1}']);
 });
 
 test("the key is shown nowhere", async () => {

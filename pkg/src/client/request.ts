@@ -46,10 +46,17 @@ function queryValue(name: string, value: unknown): string {
  *
  * @throws {TypeError} it is no object, or has a value that JSON would leave out or change
  */
-export function bodyOf(body: unknown): string {
+export function bodyOf(given: unknown): string {
+  const body = jsonOf(given);
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw new TypeError("body must be an object");
   checkValue(body, "");
   return JSON.stringify(body);
+}
+
+/** What is sent of it; a Date is judged as itself, since an invalid one says `null`. */
+function jsonOf(value: unknown): unknown {
+  const { toJSON } = Object(value) as { toJSON?: unknown };
+  return typeof toJSON === "function" && !(value instanceof Date) ? toJSON.call(value) : value;
 }
 
 function checkValue(value: unknown, pointer: string): void {
@@ -58,7 +65,7 @@ function checkValue(value: unknown, pointer: string): void {
     throw new TypeError(`${pointer} is ${String(value)}: leave it out, or give it a value`);
   }
   checkForm(value, pointer);
-  for (const [name, member] of Object.entries(value)) checkValue(member, `${pointer}/${name}`);
+  for (const [name, member] of Object.entries(value)) checkValue(jsonOf(member), `${pointer}/${name}`);
 }
 
 /** Refuses a Map and the like: it has no members of its own, and would be sent as an empty object. */
