@@ -171,7 +171,7 @@ impl Store {
     /// longer than anyone may hold its turn (contract 21-6).
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when a turn was not to be had in [`PASS_TRIES`] tries.
+    /// [`StoreError::Unavailable`] when a turn was not to be had in three tries.
     pub async fn pass_every_turn(&self) -> Result<()> {
         if !self.has_turns() {
             return Ok(());

@@ -107,7 +107,9 @@ impl App {
             // session ends earlier then.
             match timeout(USE_WAIT, used).await {
                 Ok(Ok(())) => {}
-                Ok(Err(refusal)) => tracing::warn!(%refusal, "the use of a session of the console could not be recorded"),
+                Ok(Err(refusal)) => {
+                    tracing::warn!(%refusal, "the use of a session of the console could not be recorded")
+                }
                 Err(_) => tracing::warn!("the use of a session of the console was not recorded in time"),
             }
         }
