@@ -42,6 +42,7 @@ pub mod sync;
 pub mod views;
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
@@ -66,9 +67,13 @@ use crate::dice::Dice;
 use crate::names::TargetJudge;
 use crate::secret_box::SecretBox;
 
-/// What every use case works with; built once at startup.
+/// What every use case works with; built once at startup. A clone is one count: each request makes several.
 #[derive(Clone)]
-pub struct App {
+pub struct App(Arc<AppParts>);
+
+/// What an [`App`] consists of.
+#[derive(Clone)]
+pub struct AppParts {
     /// The database.
     pub store: Store,
     /// The time.
@@ -103,6 +108,26 @@ pub struct App {
     pub settling: Arc<sandbox::clock::Settling>,
     /// The merchants that a seed is running for.
     pub seeding: Arc<sandbox::seed::Seeding>,
+}
+
+impl From<AppParts> for App {
+    fn from(parts: AppParts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl Deref for App {
+    type Target = AppParts;
+
+    fn deref(&self) -> &AppParts {
+        &self.0
+    }
+}
+
+impl DerefMut for App {
+    fn deref_mut(&mut self) -> &mut AppParts {
+        Arc::make_mut(&mut self.0)
+    }
 }
 
 impl fmt::Debug for App {

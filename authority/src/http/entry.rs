@@ -6,6 +6,7 @@
 //! answer into a response. Checks that depend on a stored record (rows 12 to 16) happen in the use case, inside its
 //! transaction.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -46,9 +47,27 @@ use crate::metrics::Metrics;
 
 pub(super) const SERVICE_VERSION: HeaderName = HeaderName::from_static("service-version");
 
-/// The state that the handlers of both APIs share.
+/// The state that the handlers of both APIs share. A clone is one count: the router makes several for each request.
 #[derive(Clone)]
-pub struct AppState {
+pub struct AppState(Arc<StateParts>);
+
+impl From<StateParts> for AppState {
+    fn from(parts: StateParts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl Deref for AppState {
+    type Target = StateParts;
+
+    fn deref(&self) -> &StateParts {
+        &self.0
+    }
+}
+
+/// What an [`AppState`] consists of.
+#[derive(Clone)]
+pub struct StateParts {
     /// The use cases.
     pub app: App,
     /// The rate limit buckets of merchants, and those of failed authentication on both APIs.

@@ -38,7 +38,7 @@ mod token_buckets;
 pub mod trace_context;
 pub mod unsent;
 
-pub use self::entry::AppState;
+pub use self::entry::{AppState, StateParts};
 pub use self::operation::Operation;
 use self::operation::{accepted, created, ok, page};
 pub use self::routes::Routes;

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use self::delivery::{delivery_client, dispatcher, extra_roots, target_judge, tls_config, url_rules};
-use crate::app::App;
+use crate::app::{App, AppParts};
 use crate::background::Tasks;
 use crate::background::housekeeping::keep_house;
 use crate::background::instances::Presence;
@@ -39,7 +39,7 @@ use crate::http::live::Live;
 use crate::http::problem::ProblemWriter;
 use crate::http::rate_limit::RateLimiter;
 use crate::http::server::{Limits, Stopped, serve};
-use crate::http::{AppState, documents, merchant, operator, sandbox};
+use crate::http::{AppState, StateParts, documents, merchant, operator, sandbox};
 use crate::metrics::Metrics;
 use crate::names::{Resolve, SystemResolver};
 use crate::portal;
@@ -172,7 +172,7 @@ impl Service {
             metrics: Arc::clone(&metrics),
         };
         let live = |api| Live::new(app.clone(), stopped.clone(), metrics.live_pages(api));
-        let roots = AppState {
+        let roots = StateParts {
             app: app.clone(),
             limiter,
             proxies,
@@ -196,12 +196,12 @@ impl Service {
         }
         .merge(documents::of_merchants());
         let merchant = dress(public.into_router().merge(portal::routes()), door("merchant-api", tls))
-            .with_state(roots.clone());
+            .with_state(AppState::from(roots.clone()));
         let operator = dress(
             operator::routes().into_router().merge(console::routes()),
             door("operator-api", Tls::Absent),
         )
-        .with_state(AppState { live: live("operator-api"), ..roots });
+        .with_state(AppState::from(StateParts { live: live("operator-api"), ..roots }));
         let supervisor = app.store.supervisor();
         let servers = vec![
             supervisor.spawn(
@@ -275,7 +275,7 @@ pub async fn open_app(
 ) -> Result<App, StartError> {
     let store = open_store(&config.database_url, access).await?;
     let retention = i64::try_from(config.idempotency_retention.as_millis()).unwrap_or(i64::MAX);
-    Ok(App {
+    Ok(App::from(AppParts {
         store,
         clock,
         dice,
@@ -293,7 +293,7 @@ pub async fn open_app(
         key_use: Arc::default(),
         settling: Arc::default(),
         seeding: Arc::default(),
-    })
+    }))
 }
 
 /// Opens the database behind an address that the configuration has accepted.
