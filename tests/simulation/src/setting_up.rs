@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use authority::app::App;
 use authority::app::access::Caller;
+use authority::app::{App, AppParts};
 use authority::background::housekeeping::keep_house;
 use authority::config::Keys;
 use authority::secret_box::Kek;
@@ -131,7 +131,7 @@ pub(crate) async fn world(settings: Settings, empty: &[u8]) -> (World, TempDir) 
 fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
     let dice = Arc::new(SeededDice::new(seed, OF_THE_APP));
     let keys = Keys::from_keks(Kek::generate(dice.as_ref()), None).expect("keys");
-    App {
+    App::from(AppParts {
         store,
         clock: Arc::<Time>::clone(time),
         dice,
@@ -150,7 +150,7 @@ fn app(store: Store, time: &Arc<Time>, seed: u64) -> App {
         settling: Arc::default(),
         seeding: Arc::default(),
         console_link: Arc::default(),
-    }
+    })
 }
 
 async fn merchant(world: &mut World, number: usize) {
