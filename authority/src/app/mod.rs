@@ -124,6 +124,7 @@ impl Deref for App {
     }
 }
 
+/// For the start, before there are clones: a later change would hold for this clone alone.
 impl DerefMut for App {
     fn deref_mut(&mut self) -> &mut AppParts {
         Arc::make_mut(&mut self.0)
